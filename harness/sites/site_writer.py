@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 
 from harness.base.errors import UsageError
 from harness.base.paths import HOME
+from harness.sites.systems import SUMMARIES
 from spack_env.table import ENVIRONMENTS
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -19,6 +21,8 @@ SCHEDULERS = ("slurm", "squeue", "pbs", "torque", "flux", "local")
 MODULES_SYSTEMS = ("nomod", "lmod", "envmod")
 NODE_FEATURES = ("smt", "mwait", "two-sockets")  # those of reframe_checks.study that the rest does not tell
 PMIS = ("pmi2", "pmix")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")  # ReFrame's rule, of systems and environments
+OF_REFRAME = "generic"  # the system that every host has there
 COMMENT_WIDTH = 94
 COUNTED = "its bytes are seen on the nodes' network interfaces"
 BYPASSED = "it bypasses the counters of the network interfaces"
@@ -139,6 +143,7 @@ class Answers:
             raise UsageError(f"--feature is one of {', '.join(NODE_FEATURES)}, not '{unknown[0]}'.")
         if self.pmi and (self.pmi not in PMIS or self.launcher != "srun"):
             raise UsageError(f"--pmi is {' or '.join(PMIS)} and goes with --launcher srun, not with '{self.launcher}'.")
+        self._check_words()
         if not self.mpis:
             raise UsageError("Which MPIs? --mpi NAME, once for each; with modules --mpi NAME=MODULE,MODULE.")
         names = [mpi.name for mpi in self.mpis]
@@ -146,6 +151,25 @@ class Answers:
             raise UsageError(f"--mpi {twice[0]} is given twice: each MPI has a name of its own.")
         if self.spack_site and (lacking := [name for name in names if name not in ENVIRONMENTS]):
             raise UsageError(f"Spack has no environment '{lacking[0]}'. It has: {', '.join(ENVIRONMENTS)}.")
+
+    def _check_words(self) -> None:
+        """UsageError for words that ReFrame, the batch system or Python itself would not take."""
+        for option, name in (("--name", self.name), *(("--mpi", mpi.name) for mpi in self.mpis)):
+            if not NAME.fullmatch(name):
+                raise UsageError(
+                    f"{option} '{name}': a name has letters, digits, _ and - alone, and begins with a letter or _."
+                )
+        if self.name in (*SUMMARIES, OF_REFRAME):
+            raise UsageError(f"--name {self.name}: there is a system of that name already, call yours otherwise.")
+        for words in self.access:
+            if not re.fullmatch(r"-\S+?[= ][^\s,:;'\"\\$`]+", words):
+                raise UsageError(
+                    f"'{words}': one partition and one account are wanted, without blanks, quotes or commas."
+                )
+        try:
+            re.compile(self.hostname)
+        except re.error as error:
+            raise UsageError(f"--hostname '{self.hostname}': not a regular expression: {error}.") from error
 
     def _env_vars(self, mpi: SiteMpi) -> dict[str, str]:
         needs = dict(ENVIRONMENTS[mpi.name].needs) if mpi.name in ENVIRONMENTS and not self.spack_site else {}

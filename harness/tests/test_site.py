@@ -98,11 +98,22 @@ MISTAKES = {
     "hostname": ((*SPACK, "--hostname", "^elsewhere$"), "this host's name"),
     "cores": ((*SPACK, "--cores", "0"), "--cores is a number of at least 1, not '0'."),
     "feature": ((*SPACK, "--feature", "gpu"), "--feature is one of smt, mwait, two-sockets, not 'gpu'."),
+    "name of two words": ((*SPACK, "--name", "hpc 1"), "--name 'hpc 1': a name has letters, digits"),
+    "name with a point": ((*SPACK, "--name", "hpc.1"), "--name 'hpc.1': a name has"),
+    "name of ours": ((*SPACK, "--name", "vcluster"), "a system of that name already"),
+    "name of ReFrame's": ((*SPACK, "--name", "generic"), "a system of that name already"),
+    "mpi's name": (("--mpi", "mpich-4.2=mpich/4.2=MPICH"), "--mpi 'mpich-4.2': a name has"),
+    "two partitions": ((*SPACK, "--partition", "batch,debug"), "one partition and one account are wanted"),
+    "account": ((*SPACK, "--account", "a'b"), "one partition and one account are wanted"),
+    "hostname's brackets": ((*SPACK, "--hostname", "("), "not a regular expression"),
     "an mpi twice": ((*SPACK, "--mpi", "openmpi"), "--mpi openmpi is given twice"),
     "no mpi's compiler": (("--mpi", "mpich", "--cc", "cc"), "its C compiler 'cc' finds no mpi.h"),
     "flux without its bindings": ((*SPACK, "--scheduler", "flux"), "no flux Python bindings found"),
     "torque's queue": ((*SPACK, "--scheduler", "torque", "--partition", "long"), "There are: workq."),
 }
+
+
+WORDS = ("--name", "--account")
 
 
 @pytest.mark.parametrize(("options", "words"), MISTAKES.values(), ids=MISTAKES.keys())
@@ -113,6 +124,8 @@ def test_a_mistake_is_a_sentence(
     error = capsys.readouterr().err
     assert status == 2 and words in error and "Traceback" not in error
     assert not file.exists(), "no file that does not fit"
+    if options[-2:-1] and options[-2] in WORDS:
+        assert not file.with_name(f"{file.stem}_unchecked.py").exists(), "refused before anything is written"
 
 
 EDITED = {
