@@ -207,7 +207,7 @@ def test_ones_own_copy_is_kept_unless_another_is_asked_for(
 
 
 def test_a_name_or_session_that_is_not_there(started: list[tuple[list[str], dict[str, str]]]) -> None:
-    with pytest.raises(UsageError, match="no notebook 'piomann': choose one of does-mpi-progress, fukuoka"):
+    with pytest.raises(UsageError, match=r"no notebook 'piomann'\. Is pioman meant\? There are: does-mpi-progress"):
         command.notebook("piomann")
     with pytest.raises(UsageError, match="no session 'nowhere'"):
         command.notebook("pioman", session="nowhere")
