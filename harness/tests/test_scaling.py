@@ -70,6 +70,6 @@ def test_it_leaves_a_session_for_each_number_of_ranks(results: Path) -> None:
     assert all(facts(session)["state"] == "complete" and facts(session)["simulated"] for session in made)
     assert facts(made[-1])["command"][0] == "scaling"
     assert "| 4 | " in done.stdout
-    assert re.search(r"\| timer, timer_us 500 \| \d+ % \| \d+ % \|", done.stdout), "the record tells the setting"
+    assert re.search(r"\| timer, timer_us 500 \| [−\d]+ % \| [−\d]+ % \|", done.stdout), "the record tells the setting"
     again = bench("scaling", "--table", ",".join(session.name for session in made))
     assert again.stdout == done.stdout
