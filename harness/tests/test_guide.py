@@ -60,7 +60,7 @@ CLUSTERS_OWN = {
     "mycluster.py": "modules.py",  # with Spack the guide makes another
     "--mpi openmpi": "--mpi mpich",
     "overlap-ratio": "overlap-ratio --scale test",
-    "cmake --build build/mpich": "cmake --build build/mpich --target progress_engine/all microbench",
+    "cmake --build build/mpich": "cmake --build build/mpich --target engine_to_preload microbench",
     # what the guide writes stays out of this checkout
     "./bench": BENCH,
     "-S .": f"-S {ROOT}",

@@ -199,6 +199,8 @@ def growth(cycling: Launcher, cycles: int, *environment: str) -> tuple[list[int]
 @pytest.mark.parametrize("cycles", [20, pytest.param(1000, marks=pytest.mark.full)])
 @pytest.mark.timeout(600)
 def test_starts_and_stops_leave_nothing_behind(sessions: Launcher, cycles: int, tmp_path: Path) -> None:
+    if sessions.mpi.family == "openmpi":
+        pytest.skip("Open MPI 5.0.11 by itself damages its heap when MPI begins anew, and then crashes or hangs")
     cycling = Launcher(sessions.mpi, compiled(sessions.mpi, "cycles.c", tmp_path))
     preload = f"LD_PRELOAD={sessions.engine}:{shared_library(sessions.mpi, 'balance.c', tmp_path)}"
     bare, _ = growth(cycling, cycles)
