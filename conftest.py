@@ -17,24 +17,16 @@ from xdist.scheduler import LoadScopeScheduling
 from harness.base.paths import STATE_DIR
 from harness.base.steps import MACHINE_LOCK
 
-# Of harness/tests, those that run whole sessions: what begins last ends last.
+# What begins last ends last: first come suites of other people's, and what runs whole sessions.
 LONGEST = [
-    "ci_examples",
-    "compare_program",
-    "engine_costs",
-    "every_mpi",
-    "faults",
-    "faults_sessions",
-    "gate_on_slurm",
-    "gate_preempted",
-    "gate_whole",
-    "harm",
-    "nodes",
-    "programs",
-    "runs",
-    "third_party",
-    "tune_whole",
-]
+    "progress_engine/tests/third_party/test_mpi4py.py",
+    *(f"harness/tests/test_{name}.py" for name in (
+        "gate_on_slurm", "faults", "guide", "faults_sessions", "runs", "plain_reframe", "third_party", "ci_examples",
+        "compare_program", "engine_costs", "every_mpi", "gate_preempted", "gate_program", "gate_whole", "harm", "nodes",
+        "programs", "scaling", "tune_whole",
+    )),
+    "workloads/tests/test_applications.py",
+]  # fmt: skip
 
 
 # How many examples a test of random input tries; --hypothesis-profile=full is ./bench test --full. By default the same
@@ -71,8 +63,8 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest modules first."""
-    first = {f"harness/tests/test_{name}.py" for name in LONGEST}
-    items.sort(key=lambda item: module_of(item.nodeid) not in first)
+    place = {module: index for index, module in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(module_of(item.nodeid), len(place)))
 
 
 @pytest.hookimpl

@@ -38,8 +38,9 @@ def test_each_test_runs_once() -> None:
 def test_what_runs_whole_sessions_begins_first(pytestconfig: pytest.Config) -> None:
     (first,) = {tuple(one.LONGEST) for one in pytestconfig.pluginmanager.get_plugins() if hasattr(one, "LONGEST")}
     files = {path: path.read_text() for path in (ROOT / "harness" / "tests").glob("test_*.py")}
-    running = {path.stem for path, text in files.items() if re.search(r"[ (]Running\(|bench\(\*?RUN", text)}
-    assert running <= {f"test_{name}" for name in first}
+    running = [path for path, text in files.items() if re.search(r"[ (]Running\(|bench\(\*?RUN", text)]
+    assert {str(path.relative_to(ROOT)) for path in running} <= set(first)
+    assert all((ROOT / path).is_file() for path in first)
 
 
 def test_a_process_of_the_tests_waits_for_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
