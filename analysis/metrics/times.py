@@ -244,12 +244,7 @@ def change(mine: VariantTimes, bare: VariantTimes) -> Interval:
         as_float(divide(total.value, there.value)),
         np.asarray(divide(total.resampled, there.resampled)),
         min(mine.launches, bare.launches),
-        groups=effective_groups(
-            [
-                np.asarray(divide(total.resampled, there.value)),
-                np.asarray(divide(total.value, there.resampled)),
-            ]
-        ),
+        groups=effective_groups([divide(total.resampled, there.value), divide(total.value, there.resampled)]),
         two_kinds=total.two_kinds or there.two_kinds,
     )
 

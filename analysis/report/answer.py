@@ -2,20 +2,22 @@
 """The answer in time, first of all: how long exchange and computation take with the engine and without, at every size.
 
 Of the points where computation and communication are meant to take equally long. A change is only called one where its
-whole interval lies on one side of none.
+whole interval lies on one side of none; it is not certain with fewer than six launches, on a disturbed machine, or
+where launches failed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.metrics.evaluate import REFERENCE, at_equal
+from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
+from analysis.statistics.bootstrap import DISTURBED
 from analysis.words import MPI_ORDER, bytes_text, change_text, in_order, mpi_title, seconds_text
 
 OWN_THREAD = "mpi-async"
@@ -72,45 +74,56 @@ def heading(found: list[Answer]) -> str:
     return f"Time of exchange and computation of equal length, both together: {whose}."
 
 
-def answers(frame: pd.DataFrame) -> list[Answer]:
-    """From the frame of evaluate(); empty where that study, or the engine in it, was not measured."""
-    equal = at_equal(frame) if len(frame) else frame
-    if not len(equal) or "change_value" not in equal:
-        return []
-    equal = equal[(equal["metric"] == "overlap_efficiency") & equal["total_s"].notna()]
+@dataclass(frozen=True)
+class Setting:
+    """One MPI on one system in one session, at one pattern: its rows, what it is called, and how it is known."""
+
+    mpi: str
+    title: str
+    pattern: str
+    how: str  # measured or predicted
+    rows: pd.DataFrame
+
+
+def settings(equal: pd.DataFrame, simulated: Callable[[str], bool]) -> Iterator[Setting]:
+    """Of the rows of at_equal(): with both sides computing, where that was measured."""
     several = [name for name in ("session", "system") if equal[name].nunique() > 1]
-    return [
-        answer
-        for mpi in in_order(equal["mpi"], MPI_ORDER)
-        for _, part in frames.groups(equal[equal["mpi"] == mpi], ["session", "system"])
-        for answer in _of_mpi(_title(mpi, part, several), part)
-    ]
+    for mpi in in_order(equal["mpi"], MPI_ORDER):
+        for (session, system), rows in frames.groups(equal[equal["mpi"] == mpi], ["session", "system"]):
+            place = {"session": session, "system": system}
+            title = mpi_title(mpi) + (f" ({', '.join(str(place[name]) for name in several)})" if several else "")
+            pattern = "both" if (rows["pattern"] == "both").any() else str(rows["pattern"].iloc[0])
+            how = "predicted" if simulated(str(session)) else "measured"
+            yield Setting(mpi, title, pattern, how, rows[rows["pattern"] == pattern])
 
 
-def _title(mpi: str, part: pd.DataFrame, several: list[str]) -> str:
-    named = ", ".join(str(part[name].iloc[0]) for name in several)
-    return mpi_title(mpi) + (f" ({named})" if named else "")
+def answers(found: Iterable[Setting]) -> list[Answer]:
+    """Without those in which no variant of the engine was measured beside bare."""
+    return [answer for setting in found for answer in _of(setting)]
 
 
-def _of_mpi(title: str, part: pd.DataFrame) -> Iterator[Answer]:
-    pattern = "both" if (part["pattern"] == "both").any() else part["pattern"].iloc[0]
-    part = part[part["pattern"] == pattern]
-    engine = next((name for name in ENGINE_ORDER if (part["variant"] == name).any()), None)
-    if engine is None or not (part["variant"] == REFERENCE).any():
-        return
+def _of(setting: Setting) -> Iterator[Answer]:
+    if not {"total_s", "change_value"} <= set(setting.rows):
+        return  # nothing has a time, or nothing but bare
+    rows = setting.rows[(setting.rows["metric"] == "overlap_efficiency") & setting.rows["total_s"].notna()]
+    engine = next((name for name in ENGINE_ORDER if (rows["variant"] == name).any()), None)
     sizes = []
-    for (size,), rows in frames.groups(part, ["size_bytes"]):
-        facts = {str(row["variant"]): row for row in reversed(frames.rows(rows))}  # of several points the first
-        if REFERENCE in facts and engine in facts:
+    for (size,), part in frames.groups(rows, ["size_bytes"]):
+        facts = {str(row["variant"]): row for row in reversed(frames.rows(part))}  # of several points the first
+        if engine and REFERENCE in facts and engine in facts:
             times = {name: float(facts[name]["total_s"]) for name in (REFERENCE, OWN_THREAD, engine) if name in facts}
             bars = [Bar(name, total, 100 * total / max(times.values())) for name, total in times.items()]
-            sizes.append(Size(bytes_text(size), _change(facts[engine]), bars))
-    if sizes:
+            sizes.append(Size(bytes_text(size), _change(facts[engine], facts[REFERENCE]), bars))
+    if engine and sizes:
+        title = setting.title if setting.how == "measured" else f"{setting.title}, {setting.how}"
         yield Answer(title, engine, sizes[-MOST_SIZES:])
 
 
-def _change(fact: dict[str, Any]) -> str:
+def _change(fact: dict[str, Any], bare: dict[str, Any]) -> str:
     value, low, high = (float(fact[f"change_{name}"]) for name in ("value", "low", "high"))
     if not np.isfinite(low + high):
         return "not known whether it changes"
-    return change_text(value, low, high, "" if fact["change_defensible"] else ", not certain")
+    sure = fact["change_defensible"] and not any(
+        (one["disturbance"] or 0) > DISTURBED or one["status"] != "ok" for one in (fact, bare)
+    )
+    return change_text(value, low, high, "" if sure else ", not certain")

@@ -41,28 +41,18 @@ class Report:
     problems: list[str]
 
 
-def write_report(
-    session_dirs: Sequence[Path],
-    out_dir: Path | None = None,
-    choice: Choice | None = None,
-    tell: Callable[[str], None] = lambda _answer: None,
-) -> Path:
-    """Writes report.html and figures/ (PNG, SVG, CSV) into `out_dir`, by default the last session's folder.
-
-    Returns the path of report.html. UsageError where a session does not exist or is given twice, or `choice` names what
-    was not recorded; Failure where the folder cannot be written. Sessions without a single usable point give a report
-    that says so. `tell` gets the answer in some lines before anything is drawn, if there is one.
-    """
-    return build_report(session_dirs, out_dir, choice, tell).path
-
-
 def build_report(
     session_dirs: Sequence[Path],
     out_dir: Path | None = None,
     choice: Choice | None = None,
-    tell: Callable[[str], None] = lambda _answer: None,
+    tell: Callable[[str], None] = lambda _words: None,
 ) -> Report:
-    """As write_report, and returns the terminal's verdict with it."""
+    """Writes report.html and figures/ (PNG, SVG, CSV) into `out_dir`, by default the last session's folder.
+
+    UsageError where a session does not exist or is given twice, or `choice` names what was not recorded; Failure where
+    the folder cannot be written. Sessions without a single usable point give a report that says so. `tell` gets the
+    answer, if there is one, and then what is done, before anything is drawn.
+    """
     records = load_sessions(session_dirs)
     choice = choice or Choice()
     choice.check(records.points)
@@ -72,6 +62,7 @@ def build_report(
     said.limits += records.cautions()
     if said.answers:
         tell(said.answer())
+    tell("drawing the figures and the report ...")
     drawn = draw_all(evidence, toolkit.provenance(records))
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -18,10 +18,10 @@ from analysis.metrics.formulas import COMP_EQUALS_COMM, efficiency_says_little
 from analysis.metrics.times import LIMIT, rounds_words
 from analysis.metrics.times import doubts as limit_doubts
 from analysis.records import frames
-from analysis.report.answer import ENGINE_ORDER, Answer, answers, heading
+from analysis.report.answer import ENGINE_ORDER, Answer, Setting, answers, heading, settings
 from analysis.statistics.bootstrap import DISTURBED, WIDE
 from analysis.statistics.interval import ENOUGH_LAUNCHES
-from analysis.words import MPI_ORDER, added_text, bytes_text, in_order, mpi_title, plain, point_words, seconds_text
+from analysis.words import added_text, bytes_text, in_order, plain, point_words, seconds_text
 
 PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
 PREFERRED_SIZE = 4 << 20
@@ -67,15 +67,8 @@ def verdict(frame: pd.DataFrame, simulated: Callable[[str], bool] = lambda _sess
     equal = _with_time_added(frame, at_equal(frame)) if len(frame) else frame
     if not len(equal):
         return Verdict([], [], unknown="Whether communication progresses was not measured: no overlap study.")
-    equal = equal.assign(how=["predicted" if simulated(str(name)) else "measured" for name in equal["session"]])
-    several = [name for name in ("session", "system") if equal[name].nunique() > 1]
-    found = []
-    for mpi in in_order(equal["mpi"], MPI_ORDER):
-        for where, part in frames.groups(equal[equal["mpi"] == mpi], ["session", "system"]):
-            named = [value for name, value in zip(("session", "system"), where, strict=True) if name in several]
-            title = mpi_title(mpi) + (f" ({', '.join(named)})" if named else "")
-            found.append(_of_mpi(mpi, title, part))
-    return Verdict(found, _limits(equal), answers(frame))
+    found = list(settings(equal, simulated))
+    return Verdict(list(map(_of_mpi, found)), _limits(equal), answers(found))
 
 
 def _with_time_added(frame: pd.DataFrame, equal: pd.DataFrame) -> pd.DataFrame:
@@ -86,9 +79,8 @@ def _with_time_added(frame: pd.DataFrame, equal: pd.DataFrame) -> pd.DataFrame:
     return equal.merge(added, on=keys, how="left")
 
 
-def _of_mpi(mpi: str, title: str, part: pd.DataFrame) -> MpiVerdict:
-    pattern = "both" if (part["pattern"] == "both").any() else part["pattern"].iloc[0]
-    part = part[part["pattern"] == pattern]
+def _of_mpi(setting: Setting) -> MpiVerdict:
+    mpi, title, pattern, part = setting.mpi, setting.title, setting.pattern, setting.rows.assign(how=setting.how)
     sizes = sorted(part["size_bytes"].unique())
     size = PREFERRED_SIZE if PREFERRED_SIZE in sizes else sizes[-1]
     chosen = part[part["size_bytes"] == size]
@@ -98,7 +90,7 @@ def _of_mpi(mpi: str, title: str, part: pd.DataFrame) -> MpiVerdict:
         why = bare["why"] if bare else "the variant bare was not run, so there is no reference"
         return MpiVerdict(mpi, f"{title}: no verdict,", f"because {why}.")
     predicted = "Predicted: " if bare["how"] == "predicted" else ""
-    found = MpiVerdict(mpi, predicted + _headline(title, bare), _where(size, str(pattern), bare))
+    found = MpiVerdict(mpi, predicted + _headline(title, bare), _where(size, pattern, bare))
     found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
     found.sentences += [
         *_of_the_limit(facts),

@@ -31,7 +31,7 @@ from analysis.metrics.times import LIMIT
 from analysis.records import frames
 from analysis.records.load import load
 from analysis.report.findings import sections
-from analysis.report.report import write_report
+from analysis.report.report import build_report
 from analysis.studies.gemini import Runtime
 from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, end, header, write_lines
 from analysis.tests.test_claims import study_session
@@ -248,7 +248,7 @@ def test_the_report_has_a_section_a_study_with_its_claims_decided(switches: Path
     assert "fewer context switches" in section.sentences[0]
     assert "reproduced" in section.sentences[0]
     assert section.drawn == [0]
-    page = write_report([switches], tmp_path).read_text()
+    page = build_report([switches], tmp_path).path.read_text()
     assert "R2: context switches of adaptive and always-on threads" in page
 
 

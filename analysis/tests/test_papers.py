@@ -74,11 +74,11 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from analysis.claims.table import table
-from analysis.report.report import write_report
+from analysis.report.report import build_report
 
 session = Path(sys.argv[1])
 print(table([session]).text())
-print(write_report([session]).read_text())
+print(build_report([session]).path.read_text())
 """
 
 

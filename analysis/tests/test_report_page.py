@@ -23,7 +23,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
 from analysis.report.chart import Scale
 from analysis.report.paper import write_paper
-from analysis.report.report import build_report, write_report
+from analysis.report.report import build_report
 from analysis.tests.synthetic import MB, USUAL, Behaviour, Synthetic
 from harness.base import archive
 
@@ -204,7 +204,7 @@ def test_studies_and_systems_can_be_chosen_where_there_are_several(sessions: lis
 def test_a_name_from_a_record_is_text_and_no_markup(tmp_path: Path) -> None:
     variants = {"bare": Behaviour(0.1), "adaptive:x=<img src=y>": Behaviour(0.9)}
     session = Synthetic(mpis={"mpich": variants}, launches=1, samples=2, comp_over_comm=(1.0,)).write(tmp_path / "s")
-    page = write_report([session]).read_text()
+    page = build_report([session]).path.read_text()
     assert "<img" not in page
     assert "&lt;img src=y&gt;" in page
 

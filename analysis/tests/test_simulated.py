@@ -107,7 +107,9 @@ def test_a_verdict_of_a_simulation_says_that_it_is_predicted(tmp_path: Path) -> 
     session = _session(tmp_path / "s", launches=2)
     for said in ("measured", "predicted"):
         records = load([session])
-        (mpi,) = verdict(Evidence(records).metrics, records.simulated).mpis
+        found = verdict(Evidence(records).metrics, records.simulated)
+        (mpi,), (answer,) = found.mpis, found.answers
+        assert ("predicted" in answer.title) == (said == "predicted")
         assert mpi.headline.startswith("Predicted: ") == (said == "predicted")
         assert f"{said} ratio" in mpi.where
         assert f"were {said}" in " ".join([mpi.headline, *mpi.sentences]), "few launches"

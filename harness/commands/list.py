@@ -18,6 +18,9 @@ from harness.sites import systems
 from reframe_checks.catalogue import by_names, groups, studies
 from reframe_checks.study import LIMITS, Study, Value, size_text
 
+STUDIES = "studies"  # the word for all of them
+OF_THE_ENGINE = {name: f"the engine's {name}" for name in variants.numeric()}
+
 
 def catalogue() -> dict[str, Any]:
     """Studies, groups, systems, MPIs and variants."""
@@ -96,15 +99,9 @@ def _study_table(study: Study) -> str:
         plain(["--set", "what it is", *scales], rows),
     ]
     if study.workload or study.case:
-        value = next(
-            (_values(name, [grid[name]]) for scale in scales.values() for grid in scale.grids for name in grid), ""
-        )
-        example = f" --set {rows[0][0]}={value.split(', ')[0]}" if value else ""
-        lines.append(f"Example: ./bench run {study.name}{example}")
+        value = next((cell.split(", ")[0] for cell in rows[0][2:] if cell), "")
+        lines.append(f"Example: ./bench run {study.name}" + (f" --set {rows[0][0]}={value}" if axes else ""))
     return "\n".join(lines)
-
-
-OF_THE_ENGINE = {name: f"the engine's {name}" for name in variants.numeric()}
 
 
 def _values(name: str, grids: Iterable[Sequence[Value]]) -> str:
@@ -115,14 +112,10 @@ def _values(name: str, grids: Iterable[Sequence[Value]]) -> str:
 
 def _told(name: str) -> str:
     """A study; or the studies of a group, or all."""
-    known = studies()
-    chosen = known.values() if name == STUDIES else by_names([name])
-    if name in known and len(known) > 1:
-        return _study_table(known[name])
+    chosen = list(studies().values()) if name == STUDIES else by_names([name])
+    if [one.name for one in chosen] == [name]:
+        return _study_table(chosen[0])
     return plain(["study", "what it is"], [[one.name, _sentences(one.title, one.source)] for one in chosen])
-
-
-STUDIES = "studies"
 
 
 def list_(

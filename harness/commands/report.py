@@ -62,13 +62,9 @@ def report(
 
 def write(paths: list[Path], out: Path | None, choice: Choice | None = None) -> Path:
     """Write the report of these session folders and return its path."""
-    from analysis.report.report import write_report  # noqa: PLC0415 - a second of imports
+    from analysis.report.report import build_report  # noqa: PLC0415 - a second of imports
 
-    def tell(answer: str) -> None:
-        say(answer)
-        say("drawing the figures and the report ...")
-
-    return write_report(paths, out, choice, tell)
+    return build_report(paths, out, choice, say).path
 
 
 def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:
