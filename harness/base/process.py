@@ -110,14 +110,22 @@ def _can_be_interrupted() -> Iterator[None]:
 
 
 def run(
-    command: Sequence[str], environment: Mapping[str, str], log: Path, timeout_s: float, cwd: Path | None = None
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    log: Path,
+    timeout_s: float,
+    cwd: Path | None = None,
+    errors: Path | None = None,
 ) -> Exit:
-    """Run `command` with its output in `log` and `environment` beside this process's own."""
+    """Run `command` with its output in `log` and `environment` beside this process's own. What it writes to stderr is
+    in `errors`, if that is given, else in `log` as well."""
     started = time.monotonic()
     whole = dict(os.environ) | dict(environment)
-    with log.open("ab") as out, group(command, env=whole, cwd=cwd, stdout=out, stderr=out) as process:
-        status = wait_for(process, timeout_s)
-    return Exit(status, time.monotonic() - started, last_line(log))
+    with log.open("ab") as out, (errors or log).open("ab") as err:
+        with group(command, env=whole, cwd=cwd, stdout=out, stderr=err) as process:
+            status = wait_for(process, timeout_s)
+        seconds = time.monotonic() - started
+    return Exit(status, seconds, last_line(*filter(None, (log, errors))))
 
 
 def answer(
@@ -190,10 +198,10 @@ def attended(command: Sequence[str], environment: Mapping[str, str] | None = Non
             raise
 
 
-def last_line(log: Path) -> str:
-    """The last words of a log: mostly they say what went wrong."""
+def last_line(*logs: Path) -> str:
+    """The last words of what is in these files: mostly they say what went wrong."""
     try:
-        return failure_reason.of(log.read_text(errors="replace"))
+        return failure_reason.of("\n".join(log.read_text(errors="replace") for log in logs))
     except OSError:
         return ""
 

@@ -81,6 +81,7 @@ class Watch:
     timeout_s: float
     folder: Path | None = None  # where it runs, if not in the job's own
     of_program: bool = False  # somebody else's program: it may leave processes behind though it ends well
+    errors: Path | None = None  # where its stderr goes, if not to the log
 
 
 def name_of(log: Path) -> str:
@@ -95,7 +96,9 @@ def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch
     """
     clean, name = False, name_of(watch.log)
     try:
-        ended = process.run(arguments, environment | {MARK: name}, watch.log, watch.timeout_s, watch.folder)
+        ended = process.run(
+            arguments, environment | {MARK: name}, watch.log, watch.timeout_s, watch.folder, watch.errors
+        )
         clean = ended.status == 0 and not (watch.output and records.read(watch.output).cut_off)
     finally:
         if not clean or watch.of_program:

@@ -137,14 +137,15 @@ def _unmeasured(found: Mapping[str, float], quantities: Mapping[str, Mapping[str
     return ""
 
 
-def read(program: Program, output: str, whole_s: float) -> Reading:
-    """What `program` is asked about in what a launch of it printed. Raises Unusable."""
-    samples, output = {WHOLE: whole_s}, cleaned(output)
+def read(program: Program, output: str, whole_s: float, errors: str = "") -> Reading:
+    """What `program` is asked about in what a launch of it printed: a pattern that finds nothing there looks in
+    `errors`, its stderr. Raises Unusable."""
+    samples, output, errors = {WHOLE: whole_s}, cleaned(output), cleaned(errors)
     if program.case:
         return _of_case(program, output, samples)
     if program.time_from:
-        samples[PRINTED] = _number(program.time_from, output)
-    result = "\n".join(_found(program.check, output)) if program.check else ""
+        samples[PRINTED] = _number(program.time_from, output, errors)
+    result = "\n".join(_found(program.check, output) or _found(program.check, errors)) if program.check else ""
     if program.check and not result.strip():
         raise Unusable(f"it printed nothing that --check '{program.check}' finds")
     return Reading(samples, result)
@@ -170,8 +171,8 @@ def _found(pattern: str, output: str) -> list[str]:
     return [(match[1] or "") if match.re.groups else match[0] for match in found]
 
 
-def _number(pattern: str, output: str) -> float:
-    found = _found(pattern, output)
+def _number(pattern: str, output: str, errors: str) -> float:
+    found = _found(pattern, output) or _found(pattern, errors)
     if not found:
         raise Unusable(f"it printed nothing that --time-from '{pattern}' finds")
     text = found[-1].strip()

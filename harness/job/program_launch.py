@@ -27,6 +27,7 @@ from harness.job.plan import TIMEOUT_GRACE_S, Launch, Plan, Point
 from harness.job.program import CALLERS_PYTHONPATH, Program, Reading, Unusable
 from harness.job.records import Folders, RecordFile
 from harness.job.verify import engine_of
+from workloads.apps.reading import warnings
 
 BASE = "bare"
 REPORT_FILE = "PROGRESS_ENGINE_REPORT_FILE"
@@ -58,6 +59,7 @@ class Ran:
     reports: list[dict[str, Any]]
     reading: Reading | None
     reason: str = ""
+    warnings: int = 0
 
     @property
     def status(self) -> str:
@@ -107,7 +109,9 @@ class ProgramAttempt:
             for rank, report in enumerate(ran.reports)
         ]
         end: dict[str, Any] = {"status": ran.status, "ranks": ranks, "elapsed_s": ran.ended.seconds}
-        end |= {"launch_s": ran.ended.seconds} | ({"reason": ran.reason} if ran.reason else {})
+        end |= {"launch_s": ran.ended.seconds, "warnings": ran.warnings} | (
+            {"reason": ran.reason} if ran.reason else {}
+        )
         if ran.reading is None:
             return RecordFile(header, [records.unmeasured(p, ran.status, ran.reason) for p in self.points], end)
         lines = [_line(point, ran.reading.at(point, program.quantities())) for point in self.points]
@@ -208,10 +212,10 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     program = _program(plan)
     scratch = folders.scratch / launch.identity
     scratch.mkdir(exist_ok=True)
-    log = folders.logs / f"{launch.identity}.log"
-    before = log.stat().st_size if log.exists() else 0
+    said = [folders.logs / f"{launch.identity}.{kind}" for kind in ("log", "err")]  # stdout and stderr
+    before = [path.stat().st_size if path.exists() else 0 for path in said]
     arguments = command(plan, _profiled(program, _reporting(recipe, scratch), folders.profiles))
-    watch = Watch(log, None, timeout_s, Path(program.folder), of_program=True)
+    watch = Watch(said[0], None, timeout_s, Path(program.folder), of_program=True, errors=said[1])
     for left in _written(program):
         left.unlink()
     try:
@@ -219,27 +223,33 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
         reports = _reports(scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    with log.open("rb") as stream:
-        stream.seek(before)
-        output = stream.read().decode(errors="replace")
+    output, errors = map(_behind, said, before)
+    ran = Ran(ended, reports, None, warnings=warnings(output, errors))
     if ended.status != 0:
         how = f"did not end within {timeout_s:.0f} s" if ended.status is None else f"exit status {ended.status}"
-        return Ran(ended, reports, None, f"{how}; last words: {ended.last_line or 'none'}")
-    if wrong := _wrong_engine(launch, reports, program.ranks, output):
-        return Ran(ended, reports, None, wrong)
+        return replace(ran, reason=f"{how}; last words: {ended.last_line or 'none'}")
+    if wrong := _wrong_engine(launch, reports, program.ranks, output + errors):
+        return replace(ran, reason=wrong)
     files = _written(program)
     if program.written and not files:
-        return Ran(ended, reports, None, f"it wrote no file {program.written}")
+        return replace(ran, reason=f"it wrote no file {program.written}")
     if files:
         output = f"{output}\n{files[-1].read_text(errors='replace')}"
     try:
-        reading = programs.read(program, output, ended.seconds)
+        reading = programs.read(program, output, ended.seconds, errors)
     except Unusable as error:
-        return Ran(ended, reports, None, str(error))
+        return replace(ran, reason=str(error))
     launched = reading.measured if program.driver else 1  # a driver launches each of its codes
-    if wrong := _wrong_engine(launch, reports, launched * program.ranks, output):
-        return Ran(ended, reports, None, wrong)
-    return Ran(ended, reports, reading)
+    if wrong := _wrong_engine(launch, reports, launched * program.ranks, output + errors):
+        return replace(ran, reason=wrong)
+    return replace(ran, reading=reading)
+
+
+def _behind(path: Path, place: int) -> str:
+    """What a file holds from there on."""
+    with path.open("rb") as stream:
+        stream.seek(place)
+        return stream.read().decode(errors="replace")
 
 
 def _written(program: Program) -> list[Path]:

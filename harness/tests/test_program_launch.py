@@ -124,6 +124,26 @@ def test_a_good_program_is_tried_once_and_timed(run: Run, tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize(
+    ("script", "warnings"),
+    [
+        ("printf 'time '; echo 'UCX WARN' >&2; echo 1.5; printf energy; echo >&2; echo oh >&2; echo ' -4.6'", 2),
+        (
+            "echo srun: warning: oh; echo time 1.5 >&2; echo energy -4.6 >&2",
+            3,
+        ),  # as where a logger writes all to stderr
+    ],
+)
+def test_what_is_written_to_stderr_is_in_no_result_and_is_counted(run: Run, script: str, warnings: int) -> None:
+    plan, session, status = run(script)
+    assert status == 0
+    assert points(plan, session) == dict.fromkeys(("bare", "adaptive"), [("ok", "", [1.5])] * 2)
+    for path in (session / "records").glob("*.jsonl"):
+        end = records.read(path).end
+        assert end is not None
+        assert end["warnings"] == warnings
+
+
+@pytest.mark.parametrize(
     ("script", "reason"),
     [
         ("echo time 1.5; echo energy ${ENGINE:--4.6}", "its result is not that of bare: 'adaptive' instead of '-4.6'"),

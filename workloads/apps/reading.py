@@ -102,6 +102,13 @@ def cleaned(text: str) -> str:
     return re.sub(_OF_UCX, "", "".join(lines))  # it may begin within a line, where both have one file
 
 
+def warnings(output: str, errors: str) -> int:
+    """How many lines of a launch are no results: those on stderr, and within stdout those of launchers and libraries
+    below MPI."""
+    others = (re.search(_OF_UCX, line) or _WARNINGS.fullmatch(line) for line in output.splitlines())
+    return sum(map(bool, others)) + sum(bool(line.strip()) for line in errors.splitlines())
+
+
 def processes(pattern: str, text: str) -> int:
     """What the last match of `pattern` says, as its group, of the number of processes; 0 where there is none."""
     found = re.findall(pattern, text, re.MULTILINE)
