@@ -45,7 +45,7 @@ def test_prose_has_no_number_that_nobody_checks(path: Path) -> None:
 
 
 # The others read sessions of many samples.
-QUICK = ("does_mpi_progress", "miwa", "tuning")
+QUICK = ("does_mpi_progress", "papers", "tuning")
 
 
 quick_notebooks = pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_notebook_runs_on_any_session(
     sessions = " ".join(str(ROOT / "results" / "reference" / "overlap" / name) for name in other.split())
     monkeypatch.setenv(book.VARIABLE, sessions)
     assert not runpy.run_path(str(path))["book"].is_reference
-    if path.stem in ("ruhela", "fukuoka", "miwa", "gemini"):
+    if path.stem == "papers":
         assert "*Not measured in this session:*" in capsys.readouterr().out
 
 

@@ -17,6 +17,8 @@ from harness.setup import environment
 
 SOURCES = ROOT / "notebooks"
 COPIES = STATE_DIR / "notebooks"
+PAPERS = "papers"  # the notebook of all of them, a part each; once there was one for each of these
+OF_PAPERS = ("pioman", "miwa", "ruhela", "fukuoka", "gemini")
 
 
 def notebook(
@@ -27,16 +29,18 @@ def notebook(
     anew: Annotated[bool, typer.Option("--anew", help="Replace one's own copy by the notebook as it came.")] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> int:
-    """Open a notebook in JupyterLab: a paper, does-mpi-progress, regression-to-cause or tuning.
+    """Open a notebook in JupyterLab: papers, does-mpi-progress, regression-to-cause or tuning.
 
     JupyterLab is installed when it is first asked for. What is opened is a copy below .bench/notebooks, which is yours.
-    Example: ./bench notebook pioman --session latest
+    Example: ./bench notebook papers --session latest
     """
     require_clone("./bench notebook")
     known = {path.stem.replace("_", "-"): path for path in sorted(SOURCES.glob("*.py"))}
     if not name:
         print("\n".join(f"{known_name:<22}{title(path)}" for known_name, path in known.items()))
         return 0
+    if name in OF_PAPERS:
+        raise UsageError(f"The notebook '{name}' is a part of '{PAPERS}': ./bench notebook {PAPERS}")
     source = known.get(name.replace("_", "-"))
     if source is None:
         raise UsageError(f"There is no notebook '{name}'. {meant(name, known)}There are: {', '.join(known)}.")

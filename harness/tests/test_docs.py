@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from analysis.catalogue import PAPERS
 from analysis.records.load import load
 from docs.generate import differing
 from harness.base import archive, process, variants
@@ -196,19 +197,22 @@ def test_jupyterlab_opens_a_copy_on_the_session(
 def test_ones_own_copy_is_kept_unless_another_is_asked_for(
     started: list[tuple[list[str], dict[str, str]]], tmp_path: Path
 ) -> None:
-    copy = tmp_path / "copies" / "pioman.ipynb"
-    command.notebook("pioman")
+    copy = tmp_path / "copies" / "papers.ipynb"
+    command.notebook("papers")
     copy.write_text("mine")
-    command.notebook("pioman")
+    command.notebook("papers")
     assert copy.read_text() == "mine"
-    command.notebook("pioman", anew=True)
+    command.notebook("papers", anew=True)
     assert "Denis" in copy.read_text()
     assert len(started) == 3
 
 
 def test_a_name_or_session_that_is_not_there(started: list[tuple[list[str], dict[str, str]]]) -> None:
-    with pytest.raises(UsageError, match=r"no notebook 'piomann'\. Is pioman meant\? There are: does-mpi-progress"):
-        command.notebook("piomann")
+    with pytest.raises(UsageError, match=r"no notebook 'paper'\. Is papers meant\? There are: does-mpi-progress"):
+        command.notebook("paper")
+    for paper in PAPERS:
+        with pytest.raises(UsageError, match=f"'{paper}' is a part of 'papers'"):
+            command.notebook(paper)
     with pytest.raises(UsageError, match="no session 'nowhere'"):
-        command.notebook("pioman", session="nowhere")
+        command.notebook("papers", session="nowhere")
     assert not started
