@@ -29,6 +29,7 @@ from typer.core import TyperCommand, TyperGroup
 from analysis import errors as of_analysis
 from harness import __version__
 from harness.base.errors import FAILED, Failure, UsageError, defect, failed
+from harness.base.paths import require_plain
 from harness.commands import COMMANDS, HEADINGS, NAME, VARIABLE, Command, Group
 
 LONGEST_HELP = 200  # characters: a command's first sentence whole, in as many lines as it takes
@@ -185,6 +186,7 @@ def main(arguments: list[str]) -> int:
 
         completion_init()
     try:
+        require_plain()
         _command()(arguments, prog_name=NAME)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0

@@ -115,7 +115,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         plan_file = Path(self.stagedir) / "plan.json"
         self.plan.save(plan_file)
         self.executable = sys.executable
-        self.executable_opts = ["-m", "harness.job.runner", str(plan_file), str(session)]
+        self.executable_opts = ["-m", "harness.job.runner", *(shlex.quote(str(path)) for path in (plan_file, session))]
         self.env_vars["PYTHONPATH"] = str(ROOT)
         self.prerun_cmds += self.programs.activation()
         self.job.launcher = getlauncher("local")()

@@ -10,10 +10,24 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 from pathlib import Path
 
 from harness.base.errors import UsageError
+
+
+def _make_absolute(*names: str) -> None:
+    """Folders that the environment names, for this process and all that it starts: a job has a folder of its own, in
+    which a relative path would be another one. An empty name is as good as none."""
+    for name in names:
+        if given := os.environ.pop(name, ""):
+            os.environ[name] = str(Path(given).expanduser().absolute())
+
+
+RESULTS = "OVERLAP_BENCH_RESULTS"
+FOLDERS = ("OVERLAP_BENCH_HOME", RESULTS, "OVERLAP_BENCH_STATE", "TMPDIR")
+_make_absolute(*FOLDERS)
 
 ROOT = Path(__file__).resolve().parents[2]
 IN_CLONE = (ROOT / "bench").is_file()  # which is no part of an installed package
@@ -30,7 +44,20 @@ SCHEMA = ROOT / "results" / "schema" / "record.schema.json"
 
 def results_dir() -> Path:
     """The folder that holds the sessions (OVERLAP_BENCH_RESULTS moves it, to a site's scratch say)."""
-    return Path(os.environ.get("OVERLAP_BENCH_RESULTS", HOME / "results"))
+    return Path(os.environ.get(RESULTS) or HOME / "results").absolute()
+
+
+# A blank ends a word of a command line, a colon or comma one of a list: so compilers, mpiexec, PATH and -Wl read them.
+_BREAKS = re.compile(r"[\s:;,\"'`\\$&|<>()*?\[\]{}#%!]")
+
+
+def require_plain() -> None:
+    """UsageError where a folder that others are told of has a character in its path that they take for its end."""
+    named = {f"{name} is": Path(os.environ[name]) for name in FOLDERS if os.environ.get(name)}
+    for what, path in {"Overlap Bench is in": ROOT, "What it makes is in": HOME, **named}.items():
+        if found := _BREAKS.search(str(path)):
+            end = f"compilers and launchers take {found[0]!r} for the end of it"
+            raise UsageError(f"{what} '{path}': {end}, so a folder without is wanted.")
 
 
 def venv_wanted() -> str:
@@ -40,8 +67,10 @@ def venv_wanted() -> str:
 
 
 def venv_is_there() -> bool:
+    """Whole, of this Python, and not moved since: its commands name their interpreter by its whole path."""
     try:
-        return VENV_STAMP.read_text() == venv_wanted()
+        named = re.search(r"/.*?/python[\d.]*", (VENV / "bin" / "reframe").read_text())
+        return VENV_STAMP.read_text() == venv_wanted() and named is not None and Path(named[0]).exists()
     except OSError:
         return False
 

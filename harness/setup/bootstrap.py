@@ -7,7 +7,7 @@ import os
 import sys
 
 from harness.base.errors import Failure, UsageError, failed
-from harness.base.paths import PYTHON, ROOT, venv_is_there
+from harness.base.paths import PYTHON, ROOT, require_plain, venv_is_there
 
 COMPLETING = "_BENCH_COMPLETE"  # harness/commands/__init__.py
 
@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
     if COMPLETING in os.environ and not venv_is_there():
         return 0  # a shell asks what could come next: no time to make anything
     try:
+        require_plain()
         if arguments[:1] in (["demo"], ["test"]) or not venv_is_there():
             from harness.setup import environment  # noqa: PLC0415 - most calls install nothing
 

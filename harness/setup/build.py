@@ -65,7 +65,8 @@ class Build:
     def configuration(self) -> Step:
         # the presets have these below the sources, where an installed package has nothing to write
         places = ["-B", str(self.folder), f"-DMPI_C_COMPILER={self.mpi.mpicc}"]
-        return Step(f"configuring build/{self.preset}", [CMAKE, "--preset", self.preset, *places], self.environment)
+        command = [CMAKE, "--fresh", "--preset", self.preset, *places]
+        return Step(f"configuring build/{self.preset}", command, self.environment)
 
     def compilation(self, beside: int) -> Step:
         """`beside`: how many are built at the same time."""
@@ -85,7 +86,7 @@ def build_presets(builds: Sequence[Build]) -> None:
     stages = ([one for one in builds if one not in alike[1:]], alike[1:])
     at_once = [stage[start : start + AT_ONCE] for stage in stages for start in range(0, len(stage), AT_ONCE)]
     with setup_lock():
-        run_steps([one.configuration() for one in builds if not (one.folder / "build.ninja").exists()])
+        run_steps([one.configuration() for one in builds if not _configured(one.folder, ROOT)])
         for some in at_once:
             left = [one for one in some if not _up_to_date(str(one.folder), one.targets, one.environment)]
             run_steps([one.compilation(len(left)) for one in left])

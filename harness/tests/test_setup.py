@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Sequence
@@ -13,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.base import mpis, process, steps
+from harness.base import mpis, paths, process, steps
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS, Where
-from harness.base.paths import BUILD_DIR
+from harness.base.paths import BUILD_DIR, ROOT
 from harness.setup import bootstrap, build, environment
 from harness.sites import systems
 
@@ -274,3 +275,66 @@ def test_a_build_of_sources_that_have_moved_is_configured_again(tmp_path: Path) 
     (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={before}\n")
     assert build._configured(folder, before)
     assert not build._configured(folder, now)
+
+
+SHOWS = "from harness.base import paths; print(paths.results_dir(), paths.HOME)"
+
+
+def shown(folder: Path, **variables: str) -> list[str]:
+    """Results and home, as a call in this folder finds them, and a job that it starts below."""
+    (folder / "stage").mkdir(exist_ok=True)
+    job = f"{SHOWS}; import os, subprocess, sys; sys.stdout.flush(); os.chdir('stage')"
+    words = [sys.executable, "-c", f"{job}; subprocess.run([sys.executable, '-c', {SHOWS!r}], check=True)"]
+    done = process.answer(words, 60, {**os.environ, "PYTHONPATH": str(ROOT), **variables}, folder)
+    assert done.status == 0, done.err
+    return done.out.splitlines()
+
+
+@pytest.mark.parametrize("given", ["rel", "./rel/", "../there/rel"])
+def test_a_folder_that_the_environment_names_is_the_same_for_a_job_in_another_one(given: str, tmp_path: Path) -> None:
+    here = tmp_path / "there"
+    here.mkdir()
+    call, job = shown(here, OVERLAP_BENCH_RESULTS=given, OVERLAP_BENCH_HOME=given)
+    assert call == job
+    assert [os.path.normpath(path) for path in call.split()] == [str(here / "rel")] * 2
+
+
+def test_an_empty_name_is_none_and_a_tilde_is_home(tmp_path: Path) -> None:
+    assert shown(tmp_path, OVERLAP_BENCH_RESULTS="", OVERLAP_BENCH_HOME="") == [f"{ROOT}/results {ROOT}"] * 2
+    assert shown(tmp_path, OVERLAP_BENCH_RESULTS="~/r", HOME=str(tmp_path))[0].startswith(f"{tmp_path}/r ")
+
+
+@pytest.mark.parametrize("name", [*paths.FOLDERS, ""])
+@pytest.mark.parametrize("folder", ["a b", "x:y", "-Wl,z"])
+def test_a_path_that_others_would_cut_is_refused_at_once(name: str, folder: str, tmp_path: Path) -> None:
+    """`name` empty: of the clone itself."""
+    here, clone = tmp_path / folder, ROOT
+    here.mkdir()
+    if not name:
+        for part in ("base", "setup"):
+            shutil.copytree(ROOT / "harness" / part, here / "harness" / part)
+        for file in ("bench", "uv.lock"):
+            shutil.copy(ROOT / file, here)
+        clone = here
+    variables = {name: str(here)} if name else {}
+    done = process.answer([sys.executable, str(clone / "bench"), "list"], 60, {**os.environ, **variables}, tmp_path)
+    assert (done.status, done.out) == (2, "")
+    assert f"'{here}': compilers and launchers take '{set(' :,').intersection(folder).pop()}' for the end" in done.err
+    assert done.err.count("\n") == 1
+    assert not [path for path in here.iterdir() if path.name.startswith(".")], "nothing is made"
+
+
+def test_a_clone_that_was_moved_makes_its_environment_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interpreter = tmp_path / "before" / "bin" / "python3"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "stamp").write_text(paths.venv_wanted())
+    monkeypatch.setattr(paths, "VENV", tmp_path)
+    monkeypatch.setattr(paths, "VENV_STAMP", tmp_path / "stamp")
+    # as pip writes it, and where the path is longer than the kernel takes
+    for first in (f"#!{interpreter}\n", f'#!/bin/sh\n\'{3 * chr(39)}exec\' {interpreter} "$0" "$@"\n'):
+        (tmp_path / "bin" / "reframe").write_text(first)
+        assert not paths.venv_is_there()
+        interpreter.parent.mkdir(parents=True, exist_ok=True)
+        interpreter.touch()
+        assert paths.venv_is_there()
+        interpreter.unlink()
