@@ -105,8 +105,10 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 STATISTICS: dict[str, Callable[[Array], float]] = {
     "min": lambda x: float(x.min()),
     "mean": lambda x: float(x.mean()),
+    "90 %": lambda x: float(np.quantile(x, 0.9)),
     "max": lambda x: float(x.max()),
 }
+QUANTILES = {"median": "0.5", "90 %": "0.9"}  # statistic -> its name in a histogram
 
 
 @dataclass(frozen=True)
@@ -160,8 +162,8 @@ class Evidence:
         return mine[mine["calibration"].isna()] if "calibration" in mine else mine
 
     def launches(self, points: pd.DataFrame, quantity: str, statistic: str) -> list[Array]:
-        """Per launch the samples of `quantity` on the rank where they are largest; or their min, mean or max alone. Of
-        rows that were not measured well there are none.
+        """Per launch the samples of `quantity` on the rank where they are largest; or one of STATISTICS alone. Of rows
+        that were not measured well there are none.
 
         Distributions too long to keep are read off their histograms, whose extremes and quantiles are exact.
         """
@@ -181,7 +183,8 @@ class Evidence:
         histogram = self.records.histograms.get((row, quantity))
         if histogram is None:
             return []
-        value = histogram["quantiles"].get("0.5") if statistic == "median" else histogram[statistic]
+        quantile = QUANTILES.get(statistic)
+        value = histogram["quantiles"].get(quantile) if quantile else histogram[statistic]
         return [] if value is None else [np.array([float(value)])]
 
     def state(self, points: pd.DataFrame) -> tuple[str, str]:

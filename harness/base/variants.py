@@ -27,7 +27,7 @@ WITHOUT_ENGINE = {
     "bare": "the MPI as it is",
     "bare-multiple": "the MPI as it is, initialised with MPI_THREAD_MULTIPLE",
     "mpi-async": "the MPI's own progress thread, where it has one",
-    LIMIT: "no MPI on the data path, a thread moves the message over TCP: the best that an engine could do there",
+    LIMIT: "the best that an engine could do: a thread moves the message over TCP, or the partner is always inside MPI",
 }
 
 

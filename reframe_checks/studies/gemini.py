@@ -10,6 +10,7 @@ from reframe_checks.study import Grid, Need, Parameter, Scale, Study
 
 SOURCE = "Strohbeen, Gemini, Sandia 2011"
 WORKLOAD = ("minighost", "exchange")
+EXCHANGES = ("messages", "alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv")
 PARAMETERS = {
     "size_bytes": SIZE,
     "posting": Parameter(
@@ -18,6 +19,8 @@ PARAMETERS = {
     "edge": Parameter("edge of the block that the computation sweeps over", int),
     "comp_over_comm": Parameter("computation time over the bare communication time", float),
     "test_every": Parameter("manual progression: MPI_Testall after so many units of the computation, 0 never", int),
+    "exchange": Parameter("messages, or a neighbourhood collective in their place", str, EXCHANGES),
+    "topology": Parameter("of the communicator of a neighbourhood collective", str, ("graph", "cartesian")),
 }  # fmt: skip
 FIRST = ("receives-first",)
 _PAPER_VARIANTS = ("bare", "mpi-async", "thread", "idle", "adaptive")

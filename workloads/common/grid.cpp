@@ -28,8 +28,6 @@ bool fits(const Triple& grid, const Triple& points, int dimensions) {
   return cut <= dimensions && grid[0] <= points[0] && grid[1] <= points[1] && grid[2] <= points[2];
 }
 
-Triple grid_of_faces(int ranks) { return require_process_grid(ranks, {ranks, ranks, ranks}, 3); }
-
 }  // namespace
 
 Span block_of(int points, int parts, int index) noexcept {
@@ -94,6 +92,8 @@ Span Decomposition::block(int axis, int points) const noexcept {
   const auto a = static_cast<std::size_t>(axis);
   return block_of(points, grid_[a], place_[a]);
 }
+
+Triple grid_of_faces(int ranks) { return require_process_grid(ranks, {ranks, ranks, ranks}, 3); }
 
 std::vector<Face> faces_of(int rank, int ranks) {
   const Decomposition place(rank, grid_of_faces(ranks), false);

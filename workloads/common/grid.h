@@ -57,6 +57,8 @@ struct Face {
   [[nodiscard]] int arriving() const noexcept { return direction ^ 1; }
 };
 
+/// The process grid of these faces.
+Triple grid_of_faces(int ranks);
 /// Those of `rank` among `ranks`, six at most: each axis is cut, none is periodic, and all blocks are alike.
 std::vector<Face> faces_of(int rank, int ranks);
 /// How many the rank has that has most.

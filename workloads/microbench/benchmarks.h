@@ -19,6 +19,8 @@ enum class ReceivePosting : std::uint8_t { preposted, late };
 
 const Benchmark& overlap_benchmark();
 const Benchmark& collective_overlap_benchmark();
+const Benchmark& rma_progress_benchmark();
+const Benchmark& partitioned_overlap_benchmark();
 const Benchmark& host_overhead_benchmark();
 const Benchmark& latency_benchmark();
 const Benchmark& n_load_benchmark();

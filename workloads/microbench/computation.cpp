@@ -11,6 +11,10 @@
 namespace workloads {
 namespace {
 
+bool tests(const Parameters& parameters) {
+  return std::ranges::any_of(parameters, [](const Parameter& one) { return one.name == "test_every"; });
+}
+
 /// Seconds that it took.
 double test(MPI_Request& request) {
   const auto begin = Clock::now();
@@ -21,11 +25,12 @@ double test(MPI_Request& request) {
 
 }  // namespace
 
-Computation::Computation(const Preparation& preparation, const Parameters& parameters)
+Computation::Computation(const Preparation& preparation, const Parameters& parameters, int parts)
     : work_(is_slept(preparation.point, parameters) ? nullptr
                                                     : make_fixed_work(work_of(preparation.point, parameters))),
-      units_(units_of(preparation, parameters)),
-      test_every_(static_cast<std::uint64_t>(integer_of(preparation.point, parameters, "test_every"))),
+      units_(units_of(preparation, parameters) / static_cast<std::uint64_t>(parts)),
+      test_every_(
+          tests(parameters) ? static_cast<std::uint64_t>(integer_of(preparation.point, parameters, "test_every")) : 0),
       slowdown_(preparation.slowdown) {}
 
 void Computation::compute(std::uint64_t units) noexcept {

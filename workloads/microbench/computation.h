@@ -16,8 +16,9 @@ namespace workloads {
 
 class Computation {
  public:
-  /// The point's work_units (times the slowdown), work, compute and test_every, which `parameters` must have.
-  Computation(const Preparation& preparation, const Parameters& parameters);
+  /// The point's work_units (times the slowdown), work and compute, which `parameters` must have, and test_every, which
+  /// those of a benchmark without a request to test have not. `parts`: all functions do one of so many equal parts.
+  Computation(const Preparation& preparation, const Parameters& parameters, int parts = 1);
 
   /// This rank computes nothing.
   void skip() noexcept { units_ = 0; }

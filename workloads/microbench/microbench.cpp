@@ -8,11 +8,17 @@ namespace workloads {
 
 const std::vector<const Benchmark*>& benchmarks() {
   static const std::vector<const Benchmark*> table{
-      &overlap_benchmark(),       &collective_overlap_benchmark(),
-      &host_overhead_benchmark(), &latency_benchmark(),
-      &n_load_benchmark(),        &one_to_many_benchmark(),
-      &many_to_many_benchmark(),  &context_switches_benchmark(),
+      &overlap_benchmark(),
+      &collective_overlap_benchmark(),
+      &host_overhead_benchmark(),
+      &latency_benchmark(),
+      &n_load_benchmark(),
+      &one_to_many_benchmark(),
+      &many_to_many_benchmark(),
+      &context_switches_benchmark(),
       &node_pairs_benchmark(),
+      &rma_progress_benchmark(),
+      &partitioned_overlap_benchmark(),
   };
   return table;
 }

@@ -48,4 +48,18 @@ std::string check_pattern(std::span<const std::byte> bytes, std::uint64_t seed) 
   return {};
 }
 
+std::string check_sum(std::span<const std::byte> bytes, std::span<const std::uint64_t> seeds) {
+  for (std::size_t i = 0; i * word_bytes < bytes.size(); ++i) {
+    std::uint64_t expected = 0;
+    for (const std::uint64_t seed : seeds) {
+      expected += pattern_word(seed, i);
+    }
+    if (std::memcmp(bytes.data() + (i * word_bytes), &expected, word_bytes) != 0) {
+      return fmt::format("the sum of {} contributions is wrong at number {} of {}", seeds.size(), i,
+                         bytes.size() / word_bytes);
+    }
+  }
+  return {};
+}
+
 }  // namespace workloads

@@ -16,6 +16,9 @@ void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
 /// What is wrong with the contents, a sentence; empty if they are those of `seed`.
 std::string check_pattern(std::span<const std::byte> bytes, std::uint64_t seed);
 
+/// The same of numbers of 8 bytes: each must be the sum, modulo 2^64, of the patterns of these seeds there.
+std::string check_sum(std::span<const std::byte> bytes, std::span<const std::uint64_t> seeds);
+
 /// The 8 bytes at 8 * index of a pattern.
 constexpr std::uint64_t pattern_word(std::uint64_t seed, std::size_t index) {
   // Consecutive seeds differ in every byte; neighbouring words differ by an odd constant.

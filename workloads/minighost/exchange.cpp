@@ -16,6 +16,7 @@
 #include "common/program.h"
 #include "common/sleeping.h"
 #include "minighost/inflation.h"
+#include "minighost/neighbourhood.h"
 #include "minighost/solve.h"
 
 namespace workloads::minighost::calibration {
@@ -71,7 +72,8 @@ const Benchmark& benchmark() {
 // halo. As `overlap`, with a fixed amount of work; a barrier closes the total.
 //
 // Point: size_bytes (of a halo), work_units, edge (64, of the block that the computation sweeps over), posting,
-// test_every (0; manual progression), compute (real). Samples, one a repetition, on every rank: those of every
+// test_every (0; manual progression), exchange (messages; or the neighbourhood collective in their place), topology
+// (graph), compute (real). Samples, one a repetition, on every rank: those of every
 // benchmark of overlap; and unless the receives come last, both of the rank where they are least: arrived_early, the
 // share of a rank's halos that were there completely when the wait began, and changed_early, the share of their places
 // looked at that had changed.
@@ -96,6 +98,8 @@ const Parameters& parameters() {
                        "receives-first"),
       integer_parameter("test_every", {0, largest_work}, "units",
                         "manual progression: MPI_Testall after every so many units of the computation; 0: never", 0),
+      exchange_parameter(),
+      topology_parameter(),
       compute_parameter(),
   };
   return table;
@@ -109,6 +113,14 @@ void check(const Json& point, int ranks) {
   constexpr double ways = 2;    // of a halo
   const auto edge = integer_of(point, parameters(), "edge");
   const auto bytes = integer_of(point, parameters(), "size_bytes");
+  const auto exchange = choice_of(point, parameters(), "exchange");
+  if (exchange != by_messages && choice_of(point, parameters(), "posting") != "receives-first") {
+    throw UsageError(fmt::format("{} sends and receives in one call: leave posting at receives-first", exchange));
+  }
+  if (exchange != by_messages && bytes > largest_message / directions) {
+    throw UsageError(fmt::format("{} counts the bytes of {} halos in an int: size_bytes must be at most {}", exchange,
+                                 directions, largest_message / directions));
+  }
   require_memory(fmt::format("a block of {0} x {0} x {0} points with halos of {1} bytes", edge, bytes),
                  (arrays * std::pow(static_cast<double>(edge) + 2, 3) * sizeof(double)) +
                      (ways * most_faces(ranks) * static_cast<double>(bytes)));
@@ -116,8 +128,8 @@ void check(const Json& point, int ranks) {
 
 /// One neighbour and what goes both ways.
 struct Halo : Face {
-  Payload out;
-  Payload in;
+  std::span<std::byte> out;
+  std::span<std::byte> in;
 };
 
 struct Run : OverlapRun {
@@ -128,17 +140,26 @@ struct Run : OverlapRun {
 class Exchange final : public Experiment {
  public:
   explicit Exchange(const Preparation& preparation)
+      : Exchange(preparation, faces_of(preparation.mpi.rank(), preparation.mpi.size()),
+                 static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"))) {}
+
+  Exchange(const Preparation& preparation, const std::vector<Face>& faces, std::size_t bytes)
       : rank_(static_cast<std::uint64_t>(preparation.mpi.rank())),
         posting_(choice_of(preparation.point, parameters(), "posting")),
         settle_s_(preparation.settle_s),
         test_every_(static_cast<std::uint64_t>(integer_of(preparation.point, parameters(), "test_every"))),
         slept_(is_slept(preparation.point, parameters())),
-        work_(static_cast<int>(integer_of(preparation.point, parameters(), "edge"))) {
+        work_(static_cast<int>(integer_of(preparation.point, parameters(), "edge"))),
+        neighbours_(choice_of(preparation.point, parameters(), "exchange"),
+                    choice_of(preparation.point, parameters(), "topology"), faces, preparation.mpi.size(), bytes),
+        out_(neighbours_.blocks() * bytes),
+        in_(neighbours_.blocks() * bytes) {
     const auto units = static_cast<double>(integer_of(preparation.point, parameters(), "work_units"));
     units_ = static_cast<std::uint64_t>(std::llround(units * preparation.slowdown));
-    const auto bytes = static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"));
-    for (const Face& face : faces_of(preparation.mpi.rank(), preparation.mpi.size())) {
-      halos_.push_back({face, Payload(bytes), Payload(bytes)});
+    for (std::size_t face = 0; face < faces.size(); ++face) {
+      const std::size_t place = neighbours_.block(face) * bytes;
+      const std::size_t sent = neighbours_.sends_the_same() ? 0 : place;
+      halos_.push_back({faces[face], out_.bytes().subspan(sent, bytes), in_.bytes().subspan(place, bytes)});
     }
     requests_.reserve(2 * halos_.size());
   }
@@ -168,9 +189,11 @@ class Exchange final : public Experiment {
   /// Receives that come last cannot have brought anything before the wait.
   [[nodiscard]] bool looks() const { return posting_ != "receives-last"; }
 
-  /// Of the halo that `sender` sends in `direction`: another one each time.
+  /// Of the halo that `sender` sends in `direction`: another one each time, and in each direction, unless one goes to
+  /// all.
   [[nodiscard]] std::uint64_t seed(std::uint64_t sender, int direction) const {
     constexpr std::uint64_t most_ranks = 1U << 20U;
+    direction = neighbours_.sends_the_same() ? 0 : direction;
     return (((round_ * directions) + static_cast<std::uint64_t>(direction)) * most_ranks) + sender;
   }
 
@@ -181,7 +204,7 @@ class Exchange final : public Experiment {
   void fill() {
     ++round_;
     for (auto& halo : halos_) {
-      halo.out.fill(seed(rank_, halo.direction));
+      fill_pattern(halo.out, seed(rank_, halo.direction));
       poison(halo.in, arriving_seed(halo));
     }
   }
@@ -250,6 +273,10 @@ class Exchange final : public Experiment {
   }
 
   void start() {
+    if (neighbours_.is_collective()) {
+      requests_.push_back(neighbours_.start(out_.data(), in_.data()));
+      return;
+    }
     if (posting_ == "receives-first") {
       post_receives();
     }
@@ -287,7 +314,7 @@ class Exchange final : public Experiment {
 
   [[nodiscard]] std::string verify() const {
     for (const auto& halo : halos_) {
-      if (const auto problem = halo.in.check(arriving_seed(halo)); !problem.empty()) {
+      if (const auto problem = check_pattern(halo.in, arriving_seed(halo)); !problem.empty()) {
         return fmt::format("halo of rank {}: {}", halo.neighbour, problem);
       }
     }
@@ -300,6 +327,9 @@ class Exchange final : public Experiment {
   std::uint64_t test_every_;
   bool slept_;
   Inflation work_;
+  Neighbourhood neighbours_;
+  Payload out_;
+  Payload in_;
   std::uint64_t units_ = 0;
   std::vector<Halo> halos_;
   std::vector<MPI_Request> requests_;

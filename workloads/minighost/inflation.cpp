@@ -64,12 +64,12 @@ std::byte poison_at(std::uint64_t seed, std::size_t byte) noexcept {
 
 }  // namespace
 
-void poison(Payload& halo, std::uint64_t seed) noexcept {
-  halo.fill(seed);
-  std::ranges::transform(halo.bytes(), halo.bytes().begin(), [](std::byte byte) { return ~byte; });
+void poison(std::span<std::byte> halo, std::uint64_t seed) noexcept {
+  fill_pattern(halo, seed);
+  std::ranges::transform(halo, halo.begin(), [](std::byte byte) { return ~byte; });
 }
 
-double changed_share(const Payload& halo, std::uint64_t seed) noexcept {
+double changed_share(std::span<const std::byte> halo, std::uint64_t seed) noexcept {
   const std::size_t looked_at = std::min(places, halo.size());
   if (looked_at == 0) {
     return 1;
@@ -77,7 +77,7 @@ double changed_share(const Payload& halo, std::uint64_t seed) noexcept {
   std::size_t changed = 0;
   for (std::size_t n = 1; n <= looked_at; ++n) {
     const std::size_t byte = (halo.size() * n / looked_at) - 1;
-    const volatile std::byte* place = halo.bytes().data() + byte;  // somebody else may write it right now
+    const volatile std::byte* place = halo.data() + byte;  // somebody else may write it right now
     changed += *place != poison_at(seed, byte) ? 1 : 0;
   }
   return static_cast<double>(changed) / static_cast<double>(looked_at);

@@ -2,7 +2,9 @@
 // What an exchange of halos has beside its messages: a computation, and the probe of what has arrived.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/grid.h"
@@ -44,9 +46,9 @@ class Inflation {
 // the data elsewhere until the wait shows as what it is: nothing arrives early.
 
 /// Makes every byte of `halo` differ from the pattern of `seed`.
-void poison(Payload& halo, std::uint64_t seed) noexcept;
+void poison(std::span<std::byte> halo, std::uint64_t seed) noexcept;
 
 /// The share of the places looked at that have changed since poison(halo, seed): 0 to 1, and 1 of an empty halo.
-double changed_share(const Payload& halo, std::uint64_t seed) noexcept;
+double changed_share(std::span<const std::byte> halo, std::uint64_t seed) noexcept;
 
 }  // namespace workloads::minighost

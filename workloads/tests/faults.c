@@ -361,3 +361,126 @@ int MPI_Iallreduce(const void* sent, void* sum, int count, MPI_Datatype type, MP
   return PMPI_Iallreduce(summand(sent, count, type), sum, count, type, operation, comm, request);
 }
 #endif
+
+#ifdef wrong_window
+// An MPI that changes one bit of the third operation on a window: of what it sends, or of what it brings.
+enum { spoiled = 3 };
+
+static int operation;
+static unsigned char* brought;
+
+/// What is sent in place of `sent`.
+static const void* other(const void* sent) {
+  static unsigned char copy[8];
+  if (++operation != spoiled) {
+    return sent;
+  }
+  memcpy(copy, sent, sizeof copy);
+  copy[0] ^= 1;
+  return copy;
+}
+
+static void brings(void* memory) { brought = ++operation == spoiled ? memory : NULL; }
+
+static void turn(void) {
+  if (brought != NULL) {
+    *brought ^= 1;
+  }
+  brought = NULL;
+}
+
+int MPI_Put(const void* sent, int count, MPI_Datatype type, int target, MPI_Aint place, int there, MPI_Datatype its,
+            MPI_Win window) {
+  return PMPI_Put(other(sent), count, type, target, place, there, its, window);
+}
+
+int MPI_Rput(const void* sent, int count, MPI_Datatype type, int target, MPI_Aint place, int there, MPI_Datatype its,
+             MPI_Win window, MPI_Request* request) {
+  return PMPI_Rput(other(sent), count, type, target, place, there, its, window, request);
+}
+
+int MPI_Accumulate(const void* sent, int count, MPI_Datatype type, int target, MPI_Aint place, int there,
+                   MPI_Datatype its, MPI_Op op, MPI_Win window) {
+  return PMPI_Accumulate(other(sent), count, type, target, place, there, its, op, window);
+}
+
+int MPI_Fetch_and_op(const void* sent, void* got, MPI_Datatype type, int target, MPI_Aint place, MPI_Op op,
+                     MPI_Win window) {
+  return PMPI_Fetch_and_op(other(sent), got, type, target, place, op, window);
+}
+
+int MPI_Compare_and_swap(const void* sent, const void* expected, void* got, MPI_Datatype type, int target,
+                         MPI_Aint place, MPI_Win window) {
+  return PMPI_Compare_and_swap(other(sent), expected, got, type, target, place, window);
+}
+
+int MPI_Get(void* got, int count, MPI_Datatype type, int target, MPI_Aint place, int there, MPI_Datatype its,
+            MPI_Win window) {
+  brings(got);
+  return PMPI_Get(got, count, type, target, place, there, its, window);
+}
+
+int MPI_Rget(void* got, int count, MPI_Datatype type, int target, MPI_Aint place, int there, MPI_Datatype its,
+             MPI_Win window, MPI_Request* request) {
+  brings(got);
+  return PMPI_Rget(got, count, type, target, place, there, its, window, request);
+}
+
+int MPI_Win_flush(int rank, MPI_Win window) {
+  const int result = PMPI_Win_flush(rank, window);
+  turn();
+  return result;
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  const int result = PMPI_Wait(request, status);
+  turn();
+  return result;
+}
+#endif
+
+#ifdef wrong_partition
+// An MPI that spoils a byte of the last part of a partitioned message, or of the last of several.
+static unsigned char* last_byte;
+
+int MPI_Precv_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                   MPI_Info info, MPI_Request* request) {
+  last_byte = (unsigned char*)buffer + ((size_t)partitions * (size_t)count) - 1;
+  return PMPI_Precv_init(buffer, partitions, count, type, source, tag, comm, info, request);
+}
+
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  last_byte = count > 0 ? (unsigned char*)buffer + count - 1 : NULL;
+  return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  const int result = PMPI_Waitall(count, requests, statuses);
+  if (last_byte != NULL) {
+    *last_byte ^= 1;
+  }
+  return result;
+}
+#endif
+
+#ifdef wrong_neighbour
+// An MPI that spoils the first byte that MPI_Ineighbor_alltoallv brings.
+static unsigned char* brought;
+
+int MPI_Ineighbor_alltoallv(const void* sent, const int counts[], const int begins[], MPI_Datatype type, void* received,
+                            const int received_counts[], const int received_begins[], MPI_Datatype received_type,
+                            MPI_Comm comm, MPI_Request* request) {
+  brought = (unsigned char*)received;
+  return PMPI_Ineighbor_alltoallv(sent, counts, begins, type, received, received_counts, received_begins, received_type,
+                                  comm, request);
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  const int result = PMPI_Waitall(count, requests, statuses);
+  if (brought != NULL) {
+    *brought ^= 1;
+  }
+  brought = NULL;
+  return result;
+}
+#endif

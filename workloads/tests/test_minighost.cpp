@@ -89,17 +89,17 @@ TEST(Inflation, IsTheSameWorkHoweverItIsCut) {
 TEST(HaloProbe, SeesWhatHasArrived) {
   for (const std::size_t size : {1U, 7U, 63U, 64U, 1000U, 100'001U}) {
     Payload halo(size);
-    poison(halo, 77);
-    EXPECT_EQ(changed_share(halo, 77), 0) << size;
+    poison(halo.bytes(), 77);
+    EXPECT_EQ(changed_share(halo.bytes(), 77), 0) << size;
     EXPECT_NE(halo.check(77), "");
     Payload message(size);
     message.fill(77);
     std::copy_n(message.bytes().begin(), size / 2, halo.bytes().begin());
-    EXPECT_LT(changed_share(halo, 77), 1) << size;
+    EXPECT_LT(changed_share(halo.bytes(), 77), 1) << size;
     std::ranges::copy(message.bytes(), halo.bytes().begin());
-    EXPECT_EQ(changed_share(halo, 77), 1) << size;
+    EXPECT_EQ(changed_share(halo.bytes(), 77), 1) << size;
   }
-  EXPECT_EQ(changed_share(Payload(0), 1), 1);
+  EXPECT_EQ(changed_share({}, 1), 1);
 }
 
 }  // namespace
