@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What else has to progress, of no paper: operations on windows, neighbourhood collectives, partitioned messages."""
+"""What else has to progress, of no paper: operations on windows, neighbourhood collectives, partitioned messages; and
+what moves within a node."""
 
 from __future__ import annotations
 
@@ -171,6 +172,46 @@ PARTITIONED_TOTALS = Curves(
     words_of={"size_bytes": bytes_text, "partitions": "{:g} parts".format},
 )
 
+ON_NODE = ("on-node-messages", "on-node-sums", "on-node-sums-of-8")
+
+ON_NODE_CLAIMS = (
+    Claim(
+        statement="Within a node the engine makes no message and no sum slower",
+        number="total, adaptive / bare, comp = comm, every point",
+        operator="<=",
+        threshold=1.0,
+        margin=0.02,
+        comparator="the same MPI, bare",
+        source="our own",
+        measure=Ratio("total_s", "adaptive", "bare"),
+        figure=ON_NODE[0],
+        since="2026-11-29 02:30",
+    ),
+)
+
+
+def _on_node(study: str, x: str, title: str) -> Curves:
+    return Curves(
+        name=study,
+        study=study,
+        title=title,
+        quantity="total_s",
+        formula="from the start until all are done, comp as long as the bare communication alone (lower is better)",
+        x=x,
+        x_label=x,
+        x_axis="words",
+        y_label="total",
+        row="size_bytes",
+        words_of={"size_bytes": bytes_text},
+    )
+
+
+ON_NODE_TOTALS = (
+    _on_node(ON_NODE[0], "pattern", "Messages within a node, beside a computation as long as they"),
+    _on_node(ON_NODE[1], "collective", "Sums within a node, beside a computation as long as they"),
+    _on_node(ON_NODE[2], "collective", "Sums of eight ranks of a node, beside a computation as long as they"),
+)
+
 CHAPTERS = (
     Chapter(RMA, (RMA,), "", "operations on windows of computing targets", RMA_CLAIMS, (RMA_LATENCY,)),
     Chapter(NEIGHBOURS, (NEIGHBOURS,), "", "halos by neighbourhood collectives", NEIGHBOUR_CLAIMS, (NEIGHBOUR_TOTALS,)),
@@ -178,4 +219,5 @@ CHAPTERS = (
         PARTITIONED, (PARTITIONED,), "", "partitioned messages beside what computes them", PARTITIONED_CLAIMS,
         (PARTITIONED_TOTALS,),
     ),
+    Chapter("on-node", ON_NODE, "", "messages and sums within a node", ON_NODE_CLAIMS, ON_NODE_TOTALS),
 )  # fmt: skip

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What else has to progress, of no paper: operations on windows, neighbourhood collectives, partitioned messages."""
+"""What else has to progress, of no paper: operations on windows, neighbourhood collectives, partitioned messages; and
+what moves within a node."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import COMPUTE, DEFENSIBLE, KIB, MIB, SIZE, WORK
 from reframe_checks.studies.gemini import EXCHANGES, PARAMETERS, WORKLOAD
-from reframe_checks.study import Grid, Parameter, Scale, Study, Value
+from reframe_checks.studies.pioman import OVERLAP_RATIO
+from reframe_checks.studies.ruhela import COLLECTIVE_OVERLAP
+from reframe_checks.study import Grid, Need, Parameter, Scale, Study, Value
 
 WORD = 8
 VARIANTS = ("bare", "mpi-async", "adaptive", "offload", "limit")
@@ -154,5 +159,47 @@ PARTITIONED_OVERLAP = Study(
     },
 )  # fmt: skip
 
-STUDIES = (RMA_PROGRESS, NEIGHBOUR_OVERLAP, PARTITIONED_OVERLAP)
+
+# Both sides of a message, or all ranks of a sum, on one node that has a core for each rank; some have more.
+SPARE = "adaptive:placement=spare"
+ON_NODE: tuple[tuple[str, str, int, Study, Grid], ...] = (
+    ("messages", "Do messages within a node move while their owners compute?", 2, OVERLAP_RATIO,
+     {"pattern": ("both", "sender", "receiver"), "size_bytes": (64 * KIB, MIB, 4 * MIB)}),
+    ("sums", "Do sums of the ranks of a node progress while these compute?", 2, COLLECTIVE_OVERLAP,
+     {"collective": ("ireduce", "iallreduce"), "size_bytes": (64 * KIB, 4 * MIB)}),
+    ("sums-of-8", "Do sums of eight ranks of a node progress while these compute?", 8, COLLECTIVE_OVERLAP,
+     {"collective": ("ireduce", "iallreduce"), "size_bytes": (64 * KIB, 4 * MIB)}),
+)  # fmt: skip
+
+
+def _on_node(number: int, name: str, title: str, ranks: int, of: Study, points: Grid) -> Study:
+    grid: Grid = {**points, "comp_over_comm": (1.0,)}
+    first = {axis: values[:1] for axis, values in grid.items()}
+    variants = (*OVERLAPPING, SPARE)
+    return replace(
+        of,
+        name=f"on-node-{name}",
+        order=4510 + number,
+        of_a_paper=False,
+        title=title,
+        group="onesided",
+        source="No paper's",
+        tasks_per_node=ranks,
+        nodes=1,
+        shared_memory=True,
+        needs=(Need(f"cores>={ranks}"),),
+        scales={
+            "test": Scale(1, (first,), 2, 2, 1, 0.4, variants=("bare", "adaptive"), point_s=0.4, mpis=("mpich",)),
+            "quick": Scale(DEFENSIBLE, (grid,), 3, 5, 1, 0.4, variants=variants, point_s=0.4, mpis=("mpich",)),
+            "paper": Scale(DEFENSIBLE, (grid,), 10, 50, 2, 20.0, variants=variants, point_s=20.0),
+        },
+    )
+
+
+STUDIES = (
+    RMA_PROGRESS,
+    NEIGHBOUR_OVERLAP,
+    PARTITIONED_OVERLAP,
+    *(_on_node(number, *row) for number, row in enumerate(ON_NODE)),
+)
 __getattr__ = checks(__name__, STUDIES)
