@@ -150,6 +150,7 @@ def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Buil
     if not fast:
         others = [name for name in WHEEL_MPIS if name != mpich.name]
         targets |= {name: list(EVERYTHING if full else (*SOME, *HALOS.get(name, ()))) for name in others}
+        targets |= {preset: list(build.ENGINE) for preset in build.ABIS}
     if full:  # the distribution's: of the same two families
         theirs = [name for name, mpi in MPIS.items() if not mpi.wheels and mpi.installed()]
         targets |= {name: [*build.ENGINE, "microbench"] for name in theirs}

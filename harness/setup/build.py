@@ -17,8 +17,20 @@ from harness.setup.environment import ensure_mpis
 
 CMAKE = str(VENV / "bin" / "cmake")
 AT_ONCE = 3  # a compiler takes half a gigabyte, and each build has two at least
+LOOK_LIMIT_S = 30.0
 ENGINE = ("progress_engine/all",)
 WITHOUT_OFFLOAD = ("engine_to_preload",)
+
+
+@dataclass(frozen=True)
+class Abi:
+    """Which several MPIs have beside their own: what the wrapper of one has made runs on all. `library`: its soname."""
+
+    wrapper: str
+    library: str
+
+
+ABIS = {"standard-abi": Abi("mpicc_abi", "libmpi_abi.so.1")}  # by preset; the wrapper is MPICH's
 
 
 def engine(offload: bool) -> tuple[str, ...]:
@@ -64,7 +76,8 @@ class Build:
 
     def configuration(self) -> Step:
         # the presets have these below the sources, where an installed package has nothing to write
-        places = ["-B", str(self.folder), f"-DMPI_C_COMPILER={self.mpi.mpicc}"]
+        wrapper = ABIS[self.preset].wrapper if self.preset in ABIS else self.mpi.compiler
+        places = ["-B", str(self.folder), f"-DMPI_C_COMPILER={self.mpi.bin / wrapper}"]
         command = [CMAKE, "--fresh", "--preset", self.preset, *places]
         return Step(f"configuring build/{self.preset}", command, self.environment)
 
@@ -82,7 +95,7 @@ def build_presets(builds: Sequence[Build]) -> None:
     sanitizer all are compiled anew. Several at the same time leave no CPU idle, as the longest source of each would.
     """
     environment.ensure_packages("build")
-    alike = [one for one in builds if one.preset in MPIS]
+    alike = [one for one in builds if one.preset in MPIS or one.preset in ABIS]
     stages = ([one for one in builds if one not in alike[1:]], alike[1:])
     at_once = [stage[start : start + AT_ONCE] for stage in stages for start in range(0, len(stage), AT_ONCE)]
     with setup_lock():
@@ -90,6 +103,25 @@ def build_presets(builds: Sequence[Build]) -> None:
         for some in at_once:
             left = [one for one in some if not _up_to_date(str(one.folder), one.targets, one.environment)]
             run_steps([one.compilation(len(left)) for one in left])
+        _side_by_side()
+
+
+def _side_by_side() -> None:
+    """Each MPI's progress-run finds the engines of ABIS, as in a prefix into which all are installed."""
+    for preset, abi in ABIS.items():
+        for mpi in MPIS.values():
+            link = mpi.build_dir / "lib" / "progress_engine" / abi.library
+            if (BUILD_DIR / preset / "lib").exists() and mpi.build_dir.exists() and not link.is_symlink():
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(Path("../../..", preset, "lib"))
+
+
+def ensure_abi_of(program: str) -> None:
+    """Have the engine that a program needs whose MPI library is one of ABIS."""
+    needed = process.answer(["readelf", "--dynamic", program], LOOK_LIMIT_S).out
+    if wanted := [preset for preset, abi in ABIS.items() if f"[{abi.library}]" in needed]:
+        ensure_mpis(MPIS["mpich"])
+        build_presets([Build(preset, MPIS["mpich"], (*ENGINE, "progress_profile")) for preset in wanted])
 
 
 def build_simulator(targets: Sequence[str] = ("simulate",)) -> None:

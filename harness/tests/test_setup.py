@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Sequence
@@ -207,6 +208,34 @@ def test_what_the_compilers_cache_has_for_the_others_is_built_first_and_the_othe
     assert [one.split()[1] for one in first] == ["build/mpich"] and not first[0].endswith(" 9")
     assert [one.split()[1] for one in others] == ["build/openmpi", "build/intel-mpi"]
     assert all("--parallel" in build.Build("x", MPIS["mpich"]).compilation(beside).command for beside in (2, 3))
+
+
+@pytest.mark.parametrize(("needs", "built"), [("libmpi_abi.so.1", ["standard-abi"]), ("libmpi.so.12", [])])
+def test_a_program_of_the_standards_abi_gets_its_engine(
+    needs: str, built: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(build, "ensure_mpis", lambda *_: None)
+    monkeypatch.setattr(build, "build_presets", lambda some: asked.extend(one.preset for one in some))
+    for option, made in ((f"-shared -Wl,-soname,{needs}", needs), (f"-Wl,--no-as-needed {needs}", "program")):
+        (tmp_path / "source.c").write_text("int main(void) { return 0; }\n")
+        subprocess.run(["gcc", "source.c", *option.split(), "-o", made], check=True, cwd=tmp_path, timeout=60)
+    build.ensure_abi_of(str(tmp_path / "program"))
+    assert asked == built
+
+
+def test_each_mpis_progress_run_finds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (build, mpis):
+        monkeypatch.setattr(module, "BUILD_DIR", tmp_path)
+    monkeypatch.setattr(build, "_up_to_date", lambda *_: True)
+    for name in ("mpich", "standard-abi"):
+        (tmp_path / name / "lib").mkdir(parents=True)
+        (tmp_path / name / "build.ninja").touch()
+    for _ in range(2):  # the link is there the second time
+        build.build_presets([build.Build(name, MPIS["mpich"]) for name in ("mpich", "standard-abi")])
+    found = tmp_path / "mpich" / "lib" / "progress_engine" / "libmpi_abi.so.1"
+    assert found.resolve() == tmp_path / "standard-abi" / "lib"
+    assert {path.name for path in tmp_path.iterdir()} == {"mpich", "standard-abi"}
 
 
 def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

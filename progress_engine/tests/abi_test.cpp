@@ -23,5 +23,12 @@ TEST(Abi, MpichsVendorsAreOfItsAbiAndOpenMpisAreNot) {
   EXPECT_FALSE(same_abi("libmpich_gnu_82.so.3", "libmpi.so.12"));
 }
 
+TEST(Abi, AFileOfAReleaseIsOfItsLibrarysAbi) {
+  EXPECT_TRUE(same_abi("libmpi_abi.so.1.0", "libmpi_abi.so.1"));
+  EXPECT_TRUE(same_abi("/opt/mpi/lib/libmpi.so.12.0.0", "libmpi.so.12"));
+  EXPECT_FALSE(same_abi("libmpi.so.120", "libmpi.so.12"));
+  EXPECT_FALSE(same_abi("libmpi.so", "libmpi.so.12"));
+}
+
 }  // namespace
 }  // namespace progress_engine

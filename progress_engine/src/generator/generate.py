@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the wrappers for one MPI: the functions of functions.json, as that MPI's own mpi.h declares them.
 
-    generate.py --compiler CXX [--include DIR]... --output-dir DIR
+    generate.py --compiler CXX [--include DIR]... [--define NAME]... --output-dir DIR
 
 Writes DIR/interposed.cpp (the wrappers), DIR/mpi_handles.hpp (predefined handles, fetched by symbol where they are
 addresses of the library's objects: the engine is not linked with an MPI, so that it never chooses one), and
@@ -306,13 +306,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--define", action="append", default=[], help="what the MPI's compiler wrapper defines")
     parser.add_argument("--output-dir", type=Path, required=True)
     options = parser.parse_args()
     rules = json.loads(TABLE.read_text())
     table = rules["tracking"]
     # A quoted copy keeps the name from being expanded; the line break after # keeps one handle a line.
     probes = "".join(f"\nPE_HANDLE {name[:-1]}##{name[-1]} ({name})\n" for name in table["handles"])
-    preprocessed = preprocess(options.compiler, options.include, HEADERS + probes)
+    preprocessed = preprocess(options.compiler, options.include, options.define, HEADERS + probes)
     preprocessed = preprocessed.replace("##", "")
     functions = parse_prototypes(preprocessed)
     if not any(function.name == "MPI_Isend" for function in functions):

@@ -75,8 +75,8 @@ def parse_prototypes(header: str) -> list[Function]:
     return list(functions.values())
 
 
-def preprocess(compiler: str, includes: list[str], source: str) -> str:
-    command = [compiler, "-E", "-P", "-x", "c++", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX"]
+def preprocess(compiler: str, includes: list[str], definitions: list[str], source: str) -> str:
+    command = [compiler, "-E", "-P", "-x", "c++", *(f"-D{definition}" for definition in definitions)]
     command += [f"-I{include}" for include in includes] + ["-"]
     return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
 

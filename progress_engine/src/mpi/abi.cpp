@@ -20,14 +20,15 @@ constexpr std::array<std::string_view, 2> own_abis = {"libmpi_abi", "libmpi_ibm"
 
 struct Name {
   std::string_view stem;
-  std::string_view version;
+  std::string_view version;  // ".so.12", without what follows: a release of the same
 };
 
 Name split(std::string_view name) {
   name = name.substr(name.rfind('/') + 1);
   const auto suffix = name.find(".so");
   if (suffix == std::string_view::npos) return {name, ""};
-  return {name.substr(0, suffix), name.substr(suffix)};
+  const auto minor = name.find('.', std::min(name.size(), suffix + std::string_view(".so.").size()));
+  return {name.substr(0, suffix), name.substr(suffix, minor == std::string_view::npos ? minor : minor - suffix)};
 }
 
 bool names_compiler(std::string_view suffix) {

@@ -20,9 +20,11 @@ namespace {
 
 using Address = LoadedObject::Address;
 
-// The wrappers that are not generated and that MPIs before 4.0 lack.
-constexpr const char* sessions[] = {"MPI_Session_init", "PMPI_Session_init", "MPI_Session_finalize",
-                                    "PMPI_Session_finalize"};
+// The wrappers that are not generated and that MPIs lack: those before 4.0, those before 5.0.
+constexpr const char* by_hand[] = {
+    "MPI_Session_init",  "PMPI_Session_init",  "MPI_Session_finalize", "PMPI_Session_finalize",
+    "MPI_Request_toint", "PMPI_Request_toint", "MPI_Request_fromint",  "PMPI_Request_fromint",
+};
 
 // An address in the engine.
 const void* here() { return static_cast<const void*>(wrapped_functions); }
@@ -40,7 +42,7 @@ class AbsentFunctions {
   AbsentFunctions() : engine_(library_with(here())), mpi_(library_with(find_symbol("PMPI_Init"))) {
     if (!engine_ || !mpi_ || !dlsym(mpi_, "MPI_Init")) return;  // an MPI in several libraries is not understood here
     for (const char* const* name = wrapped_functions; *name; ++name) look_for(*name);
-    for (const char* name : sessions) look_for(name);
+    for (const char* name : by_hand) look_for(name);
   }
   ~AbsentFunctions() {
     for (void* library : {engine_, mpi_})
@@ -99,7 +101,7 @@ void hide(const AbsentFunctions& absent) {
   hide_absent_functions();
 }
 
-// One number that is an error of all: MPI_ERR_OTHER in Open MPI, MPI_ERR_INTERN in MPICH.
+// One number that is an error of all: MPI_ERR_OTHER in Open MPI and in the standard's ABI, MPI_ERR_INTERN in MPICH.
 constexpr Word error_of_another_abi = 16;
 
 // Called in place of any function: with whatever arguments, none of which is looked at.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests in Fortran are integers (MPI 4.1, section 19.3.4). Where C's are pointers, the MPI cannot convert ours: they
 // get integers far above those that an MPI gives out. Where C's are integers, Fortran's are the same, and the MPI may
-// have these functions as macros alone (Intel's).
+// have these functions as macros alone (Intel's). The standard's ABI has others in their place: MPI_Request_toint and
+// MPI_Request_fromint.
 #include "mpi/call.hpp"
 #include "mpi/offload.hpp"
 
@@ -43,6 +44,10 @@ using namespace progress_engine;
 
 PE_CONVERSION(request_c2f, "MPI_Request_c2f", to_fortran)
 PE_CONVERSION(request_f2c, "MPI_Request_f2c", to_c)
+PE_CONVERSION(request_toint, "MPI_Request_toint", to_fortran)
+PE_CONVERSION(request_fromint, "MPI_Request_fromint", to_c)
+PE_CONVERSION(profiled_request_toint, "PMPI_Request_toint", to_fortran)
+PE_CONVERSION(profiled_request_fromint, "PMPI_Request_fromint", to_c)
 PE_CONVERSION(profiled_request_c2f, "PMPI_Request_c2f", to_fortran)
 PE_CONVERSION(profiled_request_f2c, "PMPI_Request_f2c", to_c)
 

@@ -35,13 +35,37 @@ void pass_finalize_barrier(Nanoseconds limit) {
     if (PE_PMPI(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
 }
 
+namespace {
+
+// What handles are: numbers in MPICH's ABI, addresses of the library's objects in Open MPI's.
+enum class Handles { numbers, objects, of_the_standard };
+
+constexpr Handles handles_of_this_engine() {
+#if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
+  return Handles::of_the_standard;
+#else
+  return std::is_pointer_v<MPI_Comm> ? Handles::objects : Handles::numbers;
+#endif
+}
+
+// Asked of the library itself, which has begun nothing yet. An MPI whose library is of no standard ABI says -1
+// (MPI 5.0, section 20.2).
+Handles handles_of_the_mpi() {
+  const auto abi_version = reinterpret_cast<int (*)(int*, int*)>(find_symbol("PMPI_Abi_get_version"));
+  int major = 0;
+  int minor = 0;
+  if (abi_version && abi_version(&major, &minor) == 0 && major > 0) return Handles::of_the_standard;
+  return find_object("ompi_mpi_comm_world") ? Handles::objects : Handles::numbers;
+}
+
+}  // namespace
+
 std::string foreign_library() {
   auto library = library_of(find_symbol("PMPI_Init"));
   if (library.empty() || same_abi(library, PE_BUILT_FOR)) return "";
   if (is_mpi_library(library)) return library;
-  // A name that says nothing, as that of a program with an MPI inside. Open MPI's handles are objects of the library.
-  constexpr bool objects_needed = std::is_pointer_v<MPI_Comm>;
-  return (find_object("ompi_mpi_comm_world") != nullptr) == objects_needed ? "" : library;
+  // A name that says nothing, as that of a program with an MPI inside.
+  return handles_of_the_mpi() == handles_of_this_engine() ? "" : library;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -46,11 +47,23 @@ Quirks quirks_of(std::string_view description) {
   return quirks;
 }
 
-Quirks quirks_of_this_mpi() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> description{};
+Quirks quirks_of_this_mpi() { return quirks_of(description_of_this_mpi()); }
+
+std::string description_of_this_mpi() {
+  constexpr std::size_t longest_of_all = 8192;  // MPICH's and the standard's ABI; Open MPI's has 256
+  static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= longest_of_all);
+  const auto describe = reinterpret_cast<int (*)(char*, int*)>(find_symbol("PMPI_Get_library_version"));
+  std::array<char, longest_of_all> description{};
   int length = 0;
-  PE_PMPI(MPI_Get_library_version)(description.data(), &length);
-  return quirks_of(description.data());
+  if (describe) describe(description.data(), &length);
+  return description.data();
+}
+
+std::string short_description(std::string_view description) {
+  std::istringstream words(std::string(description.substr(0, description.find_first_of(",\n"))));
+  std::string text;
+  for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+  return text;
 }
 
 }  // namespace progress_engine

@@ -3,6 +3,7 @@
 // mpi.h with which the engine was compiled, since an ABI is that of many releases and vendors.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace progress_engine {
@@ -34,5 +35,10 @@ struct Quirks {
 Quirks quirks_of(std::string_view description);
 // Of this process's.
 Quirks quirks_of_this_mpi();
+
+// What this process's MPI says of itself (MPI_Get_library_version), of whatever ABI it is; "" without one. At any time.
+std::string description_of_this_mpi();
+// "MPICH Version: 5.0.2", "Open MPI v5.0.11": what stands first in it.
+std::string short_description(std::string_view description);
 
 }  // namespace progress_engine

@@ -155,6 +155,8 @@ Report make_report() {
   report.events = describe_events(engine);
   report.doorbell = describe_doorbell(engine);
   report.transport = look_at_transport();
+  report.mpi = short_description(description_of_this_mpi());
+  report.abi = PE_BUILT_FOR;
   if (now.runtime && now.runtime->waits) report.managed_sleeps = now.runtime->waits->sleeps();
   report.windows = report.offload ? report.offload->windows
                                   : now.runtime && now.runtime->had_windows.load(std::memory_order_relaxed);

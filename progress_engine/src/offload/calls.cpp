@@ -154,7 +154,7 @@ int collective(int (*call)(void*), void* closure) {
   if (on_communication_thread()) return call(closure);
   if (process().collectives == CollectiveCalls::blocking) return execute(call, closure);
   // Collective operations start in the order in which the program calls them.
-  local([] { return MPI_SUCCESS; });
+  local([]() -> int { return MPI_SUCCESS; });
   const CallBeside here;
   return call(closure);
 }
@@ -243,7 +243,7 @@ int complete_general(MPI_Request request, int (*complete)(MPI_Request)) {
 
 int cancel(MPI_Request request, int (*real_cancel)(MPI_Request*)) {
   const bool in_callback = on_communication_thread();  // from within advance()
-  return local([&] {
+  return local([&]() -> int {
     MPI_Request real = real_of(request);
     if (is_none(real) && !is_none(request)) return MPI_SUCCESS;  // complete
     const int code = real_cancel(&real);

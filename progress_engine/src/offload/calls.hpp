@@ -164,7 +164,7 @@ bool is_complete(MPI_Request request);
 // Whether a partition has arrived: `call(real)` asks the MPI.
 template <typename Call>
 int arrived(MPI_Request request, int* flag, Call call) {
-  return local([&] {
+  return local([&]() -> int {
     if (!is_complete(request)) return call(real_of(request));
     *flag = 1;
     return MPI_SUCCESS;

@@ -150,7 +150,7 @@ int initialise(const Policy& policy, const Begin& begin, std::string& problem) {
   active_process.store(the_process, std::memory_order_release);
   host().in_use.store(&library(), std::memory_order_release);
   std::string failure;
-  const int code = execute([&] {
+  const int code = execute([&]() -> int {
     try {
       return initialise_here(policy, begin);
     } catch (const std::exception& error) {
@@ -178,7 +178,7 @@ int finalise(const End& end) {
 
 void watch_gpus(LookForGpu look) {
   gpu_in_use = look;
-  execute([] {
+  execute([]() -> int {
     if (!look_for_gpus()) the_process->communication_thread.watch(look_for_gpus);
     return MPI_SUCCESS;
   });

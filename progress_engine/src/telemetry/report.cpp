@@ -240,6 +240,8 @@ std::string to_json(const Report& report) {
   object["advice"] = advice_of(report);
   object["managed_sleeps"] = report.managed_sleeps;
   object["world_size"] = or_null(report.world_size);
+  object["mpi"] = report.mpi;
+  object["abi"] = report.abi;
   // What is no UTF-8, in a file name of the settings, say, must not end the program.
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -255,10 +257,10 @@ std::string to_line(const Report& report) {
   }
   const auto sentence = advice_of(report);
   return fmt::format(
-      "progress engine: {}: {} ({}){}, {} context switches, {:.3f} s of CPU, thread level {} asked and {} had, over {}"
-      "{}{}{}{}",
+      "progress engine: {}: {} ({}){}, {} context switches, {:.3f} s of CPU, thread level {} asked and {} had, {} by "
+      "{}, over {}{}{}{}{}",
       who, work_words(report), wake_words(report.wake_sources), time_words(report), switches, cpu, report.level_asked,
-      report.level_provided, report.transport.words(), event_words(report.events),
+      report.level_provided, report.mpi, report.abi, report.transport.words(), event_words(report.events),
       report.driver.empty() ? "" : ", driver " + report.driver, verdict_words(report.verdict),
       sentence.empty() ? "" : "; " + sentence);
 }

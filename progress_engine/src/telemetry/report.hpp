@@ -106,6 +106,9 @@ struct Report {
   Transport transport;
   std::uint64_t managed_sleeps = 0;
   std::optional<int> world_size;
+  // ---- of the MPI
+  std::string mpi;  // "MPICH Version: 5.0.2"; "" where there is none
+  std::string abi;  // "libmpi_abi.so.1": what the engine was built for
 };
 
 // The object that progress_engine.h documents.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.mpis import Mpi
+from harness.setup.build import ABIS
 from harness.setup.environment import ensure_mpis
 from progress_engine.tests.third_party.fetch import MPI4PY
 
@@ -88,7 +89,8 @@ def environment(mpi: Mpi) -> dict[str, str]:
     """Ranks that share memory and yield to each other, and the library that the wheel's module is to load."""
     ensure_mpis(mpi)
     own = {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3", "I_MPI_FABRICS": "shm"}
-    return mpi.environment() | mpi.loading_environment() | own
+    abi = {"MPI4PY_MPIABI": "mpiabi"} if mpi.name in ABIS else {}
+    return mpi.environment() | mpi.loading_environment() | own | abi
 
 
 def _read(reports: Path) -> dict[tuple[int, str], str]:
