@@ -180,11 +180,11 @@ def identity(asked: Asked, jobs: Sequence[Job], where: Where) -> dict[str, str]:
 
 
 def _engine(folder: Path, offload: bool) -> str:
-    """Of the libraries beside the programs; installed ones are in lib64 on some distributions."""
+    """Of the libraries beside the programs: of one MPI in a build, of one or several in an installation."""
     names = ["libprogress_engine.so", *(["libprogress_engine_offload.so"] if offload else [])]
-    folders = [folder.parent / name for name in ("lib", "lib64")]
-    found = next((one for one in folders if (one / names[0]).exists()), folders[0])
-    return _digest(*(found / name for name in names))
+    places = (sorted(folder.parent.glob(f"{place}/{names[0]}")) for place in ("lib*", "lib*/progress_engine/*"))
+    found = next(filter(None, places), [folder.parent / "lib" / names[0]])
+    return _digest(*(one.with_name(name) for one in found for name in names))
 
 
 def _digest(*files: Path) -> str:

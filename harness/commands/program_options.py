@@ -17,6 +17,7 @@ from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.commands import options
 from harness.job.program import Program
+from harness.setup import build
 from harness.setup.environment import ensure_mpis
 from harness.sites.systems import System
 
@@ -82,8 +83,11 @@ def named(
     if system.own_mpis:
         ensure_mpis(mpis.by_name(mpi))  # the launcher may be its own mpiexec
     path = MPIS[mpi].shell_environment()["PATH"] if system.own_mpis else os.environ.get("PATH", os.defpath)
+    command = [found(command[0], path), *command[1:]]
+    if system.own_mpis:
+        build.ensure_abi_of(command[0])
     return Program(
-        command=[found(command[0], path), *command[1:]],
+        command=command,
         folder=str(Path.cwd()),
         ranks=0 if launcher else ranks or RANKS,
         launcher=_launcher(launcher, path),

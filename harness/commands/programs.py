@@ -72,6 +72,7 @@ def mpirun(
         found(command[0], path)
     _ready(mpi, command)
     command = [found(command[0], path), *command[1:]]
+    build.ensure_abi_of(command[0])
     return _launch(named, chosen, variant, (ranks, min(nodes, ranks)), command)
 
 

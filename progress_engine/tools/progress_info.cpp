@@ -7,8 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
-#include "built_for.hpp"
+#include "builds.hpp"
 #include "platform/platform.hpp"
 #include "platform/scheduling.hpp"
 #include "policy/sources.hpp"
@@ -55,10 +56,18 @@ Json describe_setting(const Setting& setting, const Resolved& resolved) {
   return entry;
 }
 
+// The MPI libraries for which progress-run has an engine here.
+std::set<std::string> engines_here() {
+  std::set<std::string> engines;
+  for (const auto& build : builds_here()) engines.insert(build.built_for);
+  return engines;
+}
+
 Json describe(const Resolved& resolved) {
   Json info;
   info["version"] = PE_VERSION;
   info["built_for"] = built_for();
+  info["engines"] = engines_here();
   info["machine"] = describe_machine();
   info["variant"] = resolved.variant;
   info["settings"] = Json::array();
@@ -74,7 +83,7 @@ std::string range_of(const Setting& setting) {
 }
 
 void print(const Json& info) {
-  fmt::print("progress engine {}, built for {}\n\nThis machine\n", PE_VERSION, built_for());
+  fmt::print("progress engine {} for {}\n\nThis machine\n", PE_VERSION, fmt::join(engines_here(), ", "));
   for (const auto& [key, value] : info["machine"].items()) fmt::print("  {:20} {}\n", key, value.dump());
   fmt::print("\nPresets (progress-run --variant NAME)\n");
   for (const auto& [name, preset] : info["presets"].items())

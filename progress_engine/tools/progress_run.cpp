@@ -5,16 +5,20 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "built_for.hpp"
+#include "builds.hpp"
+#include "mpi/abi.hpp"
 #include "mpi/launcher.hpp"
 #include "policy/sources.hpp"
 #include "supervise.hpp"
@@ -61,19 +65,44 @@ Source command_line(const Options& options) {
   return source;
 }
 
-// Beside the tool: ../lib in a build tree and where it is installed. `variable`: in which the user names another one.
-std::string library_named(const char* name, const char* variable) {
-  if (const char* given = std::getenv(variable); given && *given) {
-    if (!std::filesystem::exists(given)) throw Refusal(fmt::format("{}={}: no such file.", variable, given));
-    return std::filesystem::absolute(given);  // the program may go to another folder before it starts others
-  }
-  const auto tool = std::filesystem::read_symlink("/proc/self/exe");
-  const auto prefix = tool.parent_path().parent_path();
-  for (const char* folder : {"lib", PE_INSTALL_LIBDIR}) {
-    const auto library = prefix / folder / name;
-    if (std::filesystem::exists(library)) return library;
-  }
-  throw Refusal(fmt::format("{}/lib/{} is missing; build it, or set {}.", prefix.string(), name, variable));
+constexpr const char* engine_variable = "PROGRESS_ENGINE_LIBRARY";
+
+// The file that the user names in `variable`; "" for none.
+std::string library_given(const char* variable) {
+  const char* given = std::getenv(variable);
+  if (!given || !*given) return "";
+  if (!std::filesystem::exists(given)) throw Refusal(fmt::format("{}={}: no such file.", variable, given));
+  return std::filesystem::absolute(given);  // the program may go to another folder before it starts others
+}
+
+std::string library_in(const std::filesystem::path& folder, const char* name, const char* variable) {
+  if (auto given = library_given(variable); !given.empty()) return given;
+  const auto library = folder / name;
+  if (std::filesystem::exists(library)) return library;
+  throw Refusal(fmt::format("{} is missing; build it, or set {}.", library.string(), variable));
+}
+
+// A program that loads its MPI by name when it runs names none beforehand. mpi4py's says here which it will be.
+std::string mpi_of_python() {
+  constexpr std::array<std::pair<std::string_view, const char*>, 4> names = {{{"mpich", "libmpi.so.12"},
+                                                                              {"impi", "libmpi.so.12"},
+                                                                              {"openmpi", "libmpi.so.40"},
+                                                                              {"mpiabi", "libmpi_abi.so.1"}}};
+  const char* said = std::getenv("MPI4PY_MPIABI");
+  const auto* found = std::ranges::find(names, std::string_view(said ? said : ""), &decltype(names)::value_type::first);
+  return found == names.end() ? "" : found->second;
+}
+
+// The build for a program that uses `mpi`, or for this tool's own MPI where that is not known. If there is none
+// `refusal` says why.
+std::filesystem::path build_for(const std::string& mpi, std::string& refusal) {
+  const auto builds = builds_here();
+  const auto fits = [&](const Build& build) { return same_abi(build.built_for, mpi.empty() ? built_for() : mpi); };
+  if (const auto found = std::ranges::find_if(builds, fits); found != builds.end()) return found->folder;
+  std::set<std::string> others;
+  for (const auto& build : builds) others.insert(build.built_for);
+  refusal = fmt::format("uses {}, and the engine here was built for {}", mpi, fmt::join(others, " and "));
+  return builds.back().folder;
 }
 
 void export_settings(const std::string& variant, const Values& overrides) {
@@ -122,7 +151,10 @@ void prepare(const Options& options) {
   const auto program = find_program(options.command.front());
   if (program.empty())
     throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
-  const auto preloading = how_to_preload(program, built_for());
+  auto preloading = how_to_preload(program);
+  std::string lacking;
+  const auto build = build_for(preloading.mpi.empty() ? mpi_of_python() : preloading.mpi, lacking);
+  if (preloading.refusal.empty() && library_given(engine_variable).empty()) preloading.refusal = lacking;
   if (!preloading.refusal.empty()) {
     if (options.strict) throw Refusal(fmt::format("{} {}.", program, preloading.refusal));
     if (speaks_for_all())
@@ -133,8 +165,8 @@ void prepare(const Options& options) {
   std::vector<std::string> libraries;
   if (!preloading.before.empty()) libraries.push_back(name_for_preload(preloading.before));
   if (!policy.profile.empty())  // before the engine: what it sees are the program's calls
-    libraries.push_back(name_for_preload(library_named("libprogress_profile.so", "PROGRESS_PROFILE_LIBRARY")));
-  libraries.push_back(name_for_preload(library_named("libprogress_engine.so", "PROGRESS_ENGINE_LIBRARY")));
+    libraries.push_back(name_for_preload(library_in(build, "libprogress_profile.so", "PROGRESS_PROFILE_LIBRARY")));
+  libraries.push_back(name_for_preload(library_in(build, "libprogress_engine.so", engine_variable)));
   export_settings(settings.variant, last.values);
   if (!policy.profile.empty()) setenv("PROGRESS_ENGINE_PROFILE", policy.profile.c_str(), 1);
   allow_threads(policy);

@@ -116,21 +116,20 @@ std::string find_program(const std::string& command) {
   return "";
 }
 
-Preloading how_to_preload(const std::string& path, const std::string& mpi_library) {
+Preloading how_to_preload(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char*>(&header), sizeof header);
   if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};  // a script: what it starts decides
   if (const auto privileged = privileges_of(path); !privileged.empty())
-    return {fmt::format("{}, and the loader takes nothing from LD_PRELOAD for such a program", privileged), ""};
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return {"is a 32-bit program, the engine has 64 bits", ""};
+    return {fmt::format("{}, and the loader takes nothing from LD_PRELOAD for such a program", privileged), "", ""};
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return {"is a 32-bit program, the engine has 64 bits", "", ""};
   const auto segments = segments_of(file, header);
   if (interpreter_of(file, segments).empty())
-    return {"is statically linked, so that nothing can be preloaded into it", ""};
+    return {"is statically linked, so that nothing can be preloaded into it", "", ""};
   Preloading result;
   for (const auto& name : libraries_of(file, segments)) {
-    if (is_mpi_library(name) && !mpi_library.empty() && !same_abi(name, mpi_library))
-      return {fmt::format("uses {}, and this engine was built for {}", name, mpi_library), ""};
+    if (is_mpi_library(name)) result.mpi = name;
     if (name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")) result.before = name;
   }
   return result;

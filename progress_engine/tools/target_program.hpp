@@ -13,10 +13,11 @@ std::string find_program(const std::string& command);
 struct Preloading {
   std::string refusal;  // why the engine cannot be preloaded, in words that complete "CMD ..."; "" if it can
   std::string before;   // the library that must come first: AddressSanitizer's ends the program otherwise; "" for none
+  std::string mpi;      // the MPI library that the program names; "" if it names none
 };
 
-// Of the program in `path`. `mpi_library` is the soname of the MPI that the engine was built for.
-Preloading how_to_preload(const std::string& path, const std::string& mpi_library);
+// Of the program in `path`.
+Preloading how_to_preload(const std::string& path);
 
 // LD_PRELOAD is a list that blanks and colons divide, and in which $ begins a name of the loader's: nothing quotes
 // them.
