@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.budgets import BASE, CALL_VARIANTS, PARTS
+from analysis.budgets import BASE, CALL_VARIANTS, PARTS, PROFILED
 from harness.base.errors import Failure, UsageError, meant
 from harness.base.mpis import MPIS
 from harness.base.steps import say
@@ -26,13 +26,13 @@ from harness.job.session import Costs
 from harness.sessions.request import Request, choose_mpis, parse_list
 from harness.setup import build, environment
 from harness.sites import systems
-from reframe_checks import catalogue
+from reframe_checks import catalogue, jobs
 
 GROUP = "costs"
 BENCHMARKS = {
     "core": Part("core", "engine_core_costs", ("",)),
-    "calls": Part("calls", "engine_call_costs", (BASE, *CALL_VARIANTS)),
-    "instructions": CountedPart("instructions", "engine_call_costs", (BASE, *CALL_VARIANTS)),
+    "calls": Part("calls", "engine_call_costs", (BASE, *CALL_VARIANTS), PROFILED),
+    "instructions": CountedPart("instructions", "engine_call_costs", (BASE, *CALL_VARIANTS), PROFILED),
 }
 LAUNCHES = 6  # of a benchmark, where none are named
 OWN = ("vcluster", "local")  # systems that are this machine: where the harness's own builds run
@@ -110,7 +110,7 @@ def _run_benchmarks(asked: Costs, request: Request, session: sessions.Session) -
     session.facts.costs = costs = session.facts.costs or asked
     session.save()
     for mpi in request.mpis if set(costs.parts) & set(BENCHMARKS) else []:
-        build.ensure(MPIS[mpi], "progress_engine/all", "engine_benchmarks")
+        build.ensure(MPIS[mpi], "progress_engine/all", "engine_benchmarks", jobs.PROFILER)
     for name, part in BENCHMARKS.items():
         if name not in costs.parts:
             continue

@@ -31,11 +31,13 @@ OPTIONS = ("--benchmark_format=json", f"--benchmark_repetitions={REPETITIONS}", 
 
 @dataclass(frozen=True)
 class Part:
-    """One program on one MPI under these variants; under none, "" alone, where no MPI is in it."""
+    """One program on one MPI under these variants; under none, "" alone, where no MPI is in it. `profiled`: which of
+    them is `off` with the profiler."""
 
     name: str
     program: str
     variants: Sequence[str]
+    profiled: str = ""
 
     def measure(self, mpi: Mpi, launches: int, seed: int) -> dict[str, Any]:
         """Alternated launches of every variant: variant -> benchmark -> launches, each its nanoseconds."""
@@ -53,12 +55,18 @@ class Part:
         command = [*through, str(mpi.build_dir / "bin" / self.program), *arguments]
         environment = dict(os.environ)
         if variant:
-            how = variants.recipe(variant, mpi.build_dir / "bin" / "progress-run", mpi.async_progress)
+            engine = "off" if variant == self.profiled else variant
+            how = variants.recipe(engine, mpi.build_dir / "bin" / "progress-run", mpi.async_progress)
             if isinstance(how, str):
                 raise Failure(f"{mpi.title} cannot run variant {variant}: {how}.")
             # the options are for a workload's command line; this program asks for the highest thread level by itself
-            command = replace(how, workload_options=[]).line(mpi.launch_command(1, 1), command)
+            how = replace(how, workload_options=[])
             environment |= mpi.environment() | how.environment
+            with tempfile.TemporaryDirectory() as folder:
+                if variant == self.profiled:
+                    *options, end = how.prefix
+                    how = replace(how, prefix=[*options, "--profile", folder, end])
+                return _said(how.line(mpi.launch_command(1, 1), command), environment)
         return _said(command, environment)
 
     def keep(self, mpi: Mpi, launches: int, seed: int, folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.budgets import BASE, BUDGETS, CALL_VARIANTS, PING_PONG_VARIANTS
+from analysis.budgets import BASE, BUDGETS, CALL_VARIANTS, PING_PONG_VARIANTS, PROFILED
 from harness.base import variants
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS
@@ -35,20 +35,22 @@ def test_launches_alternate_and_what_is_kept_is_not_measured_again(
     asked: list[str] = []
 
     def said(command: list[str], _environment: dict[str, str]) -> str:
-        asked.append(next((name for name in CALL_VARIANTS if name in command), BASE))
+        named = PROFILED if "--profile" in command else BASE
+        asked.append(named if named == PROFILED else next((name for name in CALL_VARIANTS if name in command), BASE))
         assert command[-len(OPTIONS) :] == list(OPTIONS), "it is no workload, and knows no option of theirs"
         return f"a warning\n{SAID}"
 
     monkeypatch.setattr(benchmarks, "_said", said)
-    part = Part("calls", "engine_call_costs", (BASE, *CALL_VARIANTS))
+    part = Part("calls", "engine_call_costs", (BASE, *CALL_VARIANTS), PROFILED)
     part.keep(MPIS["mpich"], 3, 1, tmp_path / "costs")
-    rounds = [asked[4 * turn : 4 * turn + 4] for turn in range(3)]
+    each = 1 + len(CALL_VARIANTS)
+    rounds = [asked[each * turn : each * turn + each] for turn in range(3)]
     assert all(sorted(turn) == sorted((BASE, *CALL_VARIANTS)) for turn in rounds)
     assert len({tuple(turn) for turn in rounds}) > 1
     kept = json.loads((tmp_path / "costs" / "calls.mpich.json").read_text())
     assert kept["samples"]["adaptive"] == {"blocking_call": [[7.5]] * 3}
     part.keep(MPIS["mpich"], 3, 1, tmp_path / "costs")
-    assert len(asked) == 12
+    assert len(asked) == 3 * each
 
 
 PROFILE = """version: 1
