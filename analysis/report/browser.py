@@ -34,6 +34,7 @@ PICTURES = {  # name -> size, dark, the part of the page's address behind #, wha
     "report-filters": ((1200, 700), False, "variant=bare,adaptive", "filters"),
     "report-dark": (WIDE, True, "", "fig-overlap_efficiency-both"),
 }
+OF_WHERE = {"where": ((1200, 560), False, "", "answer")}  # of a page of ./bench where --html
 COLOURS = 160  # of a picture: what is drawn has few
 
 
@@ -68,10 +69,11 @@ def chromium(size: tuple[int, int] = WIDE, dark: bool = False, script: bool = Tr
 
 
 def pictures(page: Path, folder: Path) -> list[Path]:
-    """Small pictures of the page: its beginning, its filters, a figure on a dark page."""
+    """Small pictures of a report: its beginning, its filters, a figure on a dark page; of another page the answer."""
     folder.mkdir(parents=True, exist_ok=True)
     made = []
-    for name, (size, dark, state, target) in PICTURES.items():
+    wanted = PICTURES if 'id="filters"' in page.read_text(encoding="utf-8") else OF_WHERE
+    for name, (size, dark, state, target) in wanted.items():
         with chromium(size, dark) as driver:
             driver.get(f"{page.resolve().as_uri()}#{state}")
             driver.execute_script("document.getElementById(arguments[0]).scrollIntoView()", target)
@@ -94,7 +96,7 @@ def load_ms(page: Path, times: int) -> list[float]:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="analysis.report.browser", description="A real browser on a report.")
-    parser.add_argument("page", type=Path, help="report.html")
+    parser.add_argument("page", type=Path, help="report.html, or a page of ./bench where --html")
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="write the pictures of docs/pictures")
     parser.add_argument("--load", type=int, metavar="N", default=0, help="load it N times and say how long it takes")
     asked = parser.parse_args(arguments)

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.report.browser import PICTURES, chromium, main, pictures
+from analysis.report.browser import OF_WHERE, PICTURES, chromium, main, pictures
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report
 from harness.base import archive
@@ -188,3 +188,9 @@ def test_pictures_of_the_documentation_can_be_made_again(
     assert all(file.stat().st_size < 150_000 for file in tmp_path.glob("*.png"))
     assert "loaded in" in capsys.readouterr().out
     assert pictures(page, tmp_path)
+
+
+def test_a_page_of_where_has_a_picture_of_its_own(tmp_path: Path) -> None:
+    page = tmp_path / "where.html"
+    page.write_text('<html><body><div id="answer">At most 3 s of 10 s.</div></body></html>')
+    assert [file.stem for file in pictures(page, tmp_path)] == list(OF_WHERE)
