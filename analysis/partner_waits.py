@@ -9,12 +9,15 @@ Where nobody knows what the partner did, as in a collective operation, all that 
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 NS = 1e-9
 Place = tuple[int, int]  # a rank, and the number of an operation in its profile
 
@@ -28,6 +31,11 @@ class Found:
     more_s: float = 0.0
 
 
+def when(profile: Mapping[str, Any], since_ns: float) -> int:
+    """By the clock of all profiles, in nanoseconds, what the process's own shows so long after its beginning."""
+    return int(profile["began_ns"] + profile["pace"] * since_ns)
+
+
 @dataclass(frozen=True)
 class PartnerWaits:
     """`known`: the share of what was waited for which the partner's calls are known."""
@@ -36,89 +44,94 @@ class PartnerWaits:
     known: float
 
 
-@dataclass(frozen=True)
-class _Wait:
-    """A line of `waits` in a profile, with the partner's calls; times in nanoseconds of the day."""
-
-    operation: int
-    blocks: bool
-    begin: int
-    time: int
-    share: int
-    computed: int
-    own_start: int | None = None
-    partner: tuple[int, float] | None = None  # when its call began, and when it waited for that, too
-
-    @property
-    def late(self) -> int:
-        return min(max(self.partner[0] - self.begin, 0), self.time) if self.partner else 0
-
-    @property
-    def computed_beside(self) -> float:
-        """By one of the two, while both had called and this one did not wait, or the other one did not."""
-        if self.partner is None or self.own_start is None:
-            return math.inf
-        start, waits = self.partner
-        span = self.begin - self.own_start
-        both = self.begin - max(self.own_start, start)
-        own = self.computed * min(1.0, max(0, both) / span) if span > 0 else 0.0  # as if it were spread evenly
-        return own + max(0.0, min(self.begin + self.time, waits) - max(self.begin, start))
-
-
 def partner_waits(profiles: Sequence[Mapping[str, Any]]) -> PartnerWaits:
     """Of the profiles of all processes."""
-    messages = _messages(profiles)
+    first = min((profile["began_ns"] for profile in profiles), default=0)
+    messages = _messages(profiles, first)
     found: defaultdict[Place, Found] = defaultdict(Found)
-    whole = known = 0
+    whole = known = 0.0
     for profile in profiles:
-        calls: defaultdict[int, list[_Wait]] = defaultdict(list)
-        for call, wait in _waits(profile, messages):
-            calls[call].append(wait)
-            whole += wait.share
-            known += wait.share if wait.partner else 0
-        for waits in calls.values():
-            _share(waits, found, profile["rank"])
+        if profile["waits"]:
+            waits = _Waits(profile, messages, first)
+            whole += waits.share.sum()
+            known += waits.share[~np.isnan(waits.partner)].sum()
+            waits.share_out(found)
     return PartnerWaits(found, known / whole if whole else 1.0)
 
 
-def _share(waits: Sequence[_Wait], found: defaultdict[Place, Found], rank: int) -> None:
-    """Those of one call wait for the latest partner, and as long as the last message takes."""
-    late, whole = max(wait.late for wait in waits), waits[0].time
-    could = min(whole - late, max(wait.computed_beside for wait in waits))
-    for wait in waits:
-        said = 0 if wait.blocks else min(whole, max(one.computed for one in waits))
-        mine = found[rank, wait.operation]
-        mine.late_s += NS * late * wait.share / whole
-        mine.more_s += NS * (could - said) * wait.share / whole
+Messages = Mapping[tuple[int, int, int, int, bool], tuple[Floats, Floats]]
 
 
-Messages = Mapping[tuple[int, int, int, int, bool], list[tuple[int, float]]]
-
-
-def _messages(profiles: Sequence[Mapping[str, Any]]) -> Messages:
-    """(rank, its partner, tag, size of the communicator, whether it sends) -> its calls of each message, in order."""
+def _messages(profiles: Sequence[Mapping[str, Any]], first: int) -> Messages:
+    """(rank, its partner, tag, size of the communicator, whether it sends) -> of each message, in order, when its call
+    began, and when it waited for that, in nanoseconds after `first`."""
     return {
-        (profile["rank"], one["peer"], one["tag"], one["size"], one["sends"]): [
-            (profile["began_ns"] + start, math.inf if waits is None else profile["began_ns"] + waits)
-            for start, waits in zip(one["starts"], one["completing"], strict=True)
-        ]
+        (profile["rank"], one["peer"], one["tag"], one["size"], one["sends"]): (
+            _after(profile, first, one["starts"]),
+            _after(profile, first, [np.inf if waits is None else waits for waits in one["completing"]]),
+        )
         for profile in profiles
         for one in profile["streams"]
-        if one["sends"] or profile["numbers_receives"]
+        if _numbered(profile, one)
     }
 
 
-def _waits(profile: Mapping[str, Any], messages: Messages) -> Iterator[tuple[int, _Wait]]:
-    """Each with the call that it was in."""
-    rank, began = profile["rank"], profile["began_ns"]
-    for operation, stream, number, call, begin, time, share, computed in profile["waits"]:
-        blocks = profile["operations"][operation]["completion"] is None
-        wait = _Wait(operation, blocks, began + begin, time, share, computed)
-        one = profile["streams"][stream] if stream >= 0 else None
-        if one and (one["sends"] or profile["numbers_receives"]):
-            theirs = messages.get((one["peer"], rank, one["tag"], one["size"], not one["sends"]), [])
-            partner = theirs[number] if number < len(theirs) else None
-            wait = _Wait(
-                operation, blocks, began + begin, time, share, computed, began + one["starts"][number], partner
-            )
-        yield call, wait
+def _numbered(profile: Mapping[str, Any], stream: Mapping[str, Any]) -> bool:
+    return bool(stream["sends"] or profile["numbers_receives"])
+
+
+def _after(profile: Mapping[str, Any], first: int, since_ns: Sequence[float] | Floats) -> Floats:
+    after: Floats = profile["began_ns"] - first + profile["pace"] * np.asarray(since_ns, dtype=float)
+    return after
+
+
+class _Waits:
+    """The lines of `waits` in a profile, with the partners' calls; not a number where those are not known."""
+
+    def __init__(self, profile: Mapping[str, Any], messages: Messages, first: int) -> None:
+        columns = np.array(profile["waits"], dtype=float).T
+        operation, stream, number, call, begin, self.time, self.share, self.computed = columns
+        self.rank = profile["rank"]
+        self.operation = operation.astype(int)
+        _, self.call = np.unique(call, return_inverse=True)
+        self.begin = _after(profile, first, begin)
+        self.blocks = np.array([row["completion"] is None for row in profile["operations"]])[self.operation]
+        self.own, self.partner, self.partner_waits = (np.full(len(begin), np.nan) for _ in range(3))
+        for at in np.unique(stream[stream >= 0]).astype(int):
+            one = profile["streams"][at]
+            mine = (self.rank, one["peer"], one["tag"], one["size"], one["sends"])
+            theirs = messages.get((one["peer"], self.rank, *mine[2:4], not one["sends"]))
+            if not _numbered(profile, one) or theirs is None:
+                continue
+            here = np.flatnonzero((stream == at) & (number < len(theirs[0])))
+            place = number[here].astype(int)
+            self.own[here] = messages[mine][0][place]
+            self.partner[here], self.partner_waits[here] = theirs[0][place], theirs[1][place]
+
+    def _late(self) -> Floats:
+        return np.nan_to_num(np.clip(self.partner - self.begin, 0, self.time))
+
+    def _computed_beside(self) -> Floats:
+        """By one of the two, while both had called and this one did not wait, or the other one did not."""
+        span, both = self.begin - self.own, self.begin - np.fmax(self.own, self.partner)
+        part = np.divide(np.maximum(both, 0), span, out=np.zeros_like(span), where=span > 0)
+        own = self.computed * np.minimum(1.0, part)  # as if it were spread evenly
+        until = np.minimum(self.begin + self.time, self.partner_waits)
+        beside = own + np.maximum(0, until - np.maximum(self.begin, self.partner))
+        return np.where(np.isnan(self.partner), np.inf, beside)
+
+    def share_out(self, found: defaultdict[Place, Found]) -> None:
+        """Those of one call wait for the latest partner, and as long as the last message takes."""
+        late, could = self._of_call(self._late()), self._of_call(self._computed_beside())
+        could = np.minimum(self.time - late, could)
+        said = np.where(self.blocks, 0, np.minimum(self.time, self._of_call(self.computed)))
+        part = NS * self.share / self.time
+        late_s, more_s = (np.bincount(self.operation, part * what) for what in (late, could - said))
+        for operation in np.unique(self.operation):
+            found[self.rank, int(operation)] = Found(float(late_s[operation]), float(more_s[operation]))
+
+    def _of_call(self, values: Floats) -> Floats:
+        """Of each the largest of its call."""
+        most = np.zeros(self.call.max() + 1)
+        np.maximum.at(most, self.call, values)
+        return most[self.call]

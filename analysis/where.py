@@ -14,7 +14,7 @@ Innovations 1, 2014).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,11 @@ from analysis.text_table import markdown
 from analysis.words import bytes_text, seconds_text
 
 PATTERN = "profile.*.json"
-VERSION = 1
-KEYS = {"rank", "world_size", "elapsed_s", "inside_s", "began_ns", "operations", "numbers_receives", "streams", "waits"}
+VERSION = 2
+KEYS = {
+    *("rank", "world_size", "host", "elapsed_s", "inside_s", "began_ns", "pace", "clock_error_ns", "operations"),
+    *("numbers_receives", "streams", "waits"),
+}
 SHOWN = 20  # rows of a table
 WORTH = 0.01  # of the run: less is not worth a look
 MOSTLY = 0.5  # of a wait
@@ -43,10 +46,11 @@ class Site:
     """A call in the program's code."""
 
     call: str
-    place: str
+    place: str  # of several frames all, from the innermost on
+    region: str = ""  # of the program's own
 
     def __str__(self) -> str:
-        return f"{self.call} {self.place}"
+        return f"{self.call} {self.place}" + (f" in {self.region}" if self.region else "")
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,7 @@ class Where:
     ranks: list[Rank]
     rows: list[Row]  # nonblocking operations, what can be won most first
     blocking: list[Row]  # the longest first
+    every: list[Row]  # of each rank
     known: float  # the share of what was waited for messages whose partner's call is known
     world_size: int
     profiles: list[dict[str, Any]]
@@ -146,7 +151,7 @@ def read(folder: Path, resolve: Resolve) -> Where:
     sites = [
         site for profile in profiles for row in profile["operations"] for site in (row["start"], row["completion"])
     ]
-    places = resolve({_address(site) for site in sites if site and "file" in site})
+    places = resolve({_address(frame) for site in sites if site for frame in _frames(site) if "file" in frame})
     partners = partner_waits(profiles)
     rows = [
         _row(row, profile["rank"], places, partners.by_operation.get((profile["rank"], at), Found()))
@@ -163,7 +168,7 @@ def read(folder: Path, resolve: Resolve) -> Where:
         for profile in profiles
         for at, row in enumerate(profile["operations"])
     }
-    return Where(ranks, some, blocking, partners.known, profiles[0]["world_size"], profiles, names)
+    return Where(ranks, some, blocking, rows, partners.known, profiles[0]["world_size"], profiles, names)
 
 
 def _profile(file: Path) -> dict[str, Any]:
@@ -194,16 +199,25 @@ def _address(site: Mapping[str, Any]) -> Address:
     return str(site["file"]), int(site["offset"])
 
 
+def _frames(site: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The call itself, and who called it, as far as that tells call sites apart."""
+    yield site
+    yield from site.get("callers", [])
+
+
 def _site(site: Mapping[str, Any] | None, places: Mapping[Address, str]) -> Site | None:
     if not site:
         return None
-    if "place" in site:  # of Python
-        return Site(str(site["call"]), str(site["place"]))
-    if "file" not in site:
-        return Site(str(site["call"]), "at an unknown address")
-    file, offset = _address(site)
-    unresolved = f"{site.get('symbol') or Path(file).name} ({Path(file).name}+{offset:#x})"
-    return Site(str(site["call"]), places.get((file, offset), unresolved))
+    place = str(site["place"]) if "place" in site else " < ".join(_place(one, places) for one in _frames(site))
+    return Site(str(site["call"]), place, str(site.get("region", "")))
+
+
+def _place(frame: Mapping[str, Any], places: Mapping[Address, str]) -> str:
+    if "file" not in frame:
+        return "at an unknown address"
+    file, offset = _address(frame)
+    unresolved = f"{frame.get('symbol') or Path(file).name} ({Path(file).name}+{offset:#x})"
+    return places.get((file, offset), unresolved)
 
 
 def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str], found: Found) -> Row:
@@ -232,11 +246,12 @@ def _worst(rows: Iterable[Row], by: Callable[[Row], Any]) -> list[Row]:
     return sorted(most.values(), key=by, reverse=True)
 
 
-def sentence(where: Where) -> str:
-    """What can be won by progress at most, and where."""
+def sentence(where: Where, printed_s: float | None = None) -> str:
+    """What can be won by progress at most, and where; of the whole run, or of the time that the program prints."""
     worst = where.worst
-    of = f"of {seconds_text(worst.elapsed_s)}"
-    if worst.winnable_s < WORTH * worst.elapsed_s:
+    whole_s = printed_s or worst.elapsed_s
+    of = f"of {seconds_text(whole_s)}" + (" that it prints" if printed_s else "")
+    if worst.winnable_s < WORTH * whole_s:
         return (
             f"At most {seconds_text(worst.winnable_s)} {of} can be won by progress: an engine is not worth having "
             f"here. {partners(where)}"
@@ -249,7 +264,7 @@ def sentence(where: Where) -> str:
             break
     first_site = mine[0].completion or mine[0].start or "calls elsewhere"
     sites = f"1 call site: {first_site}" if first == 1 else f"{first} call sites, first {first_site}"
-    share = 100 * worst.winnable_s / worst.elapsed_s
+    share = 100 * worst.winnable_s / whole_s
     return (
         f"At most {seconds_text(worst.winnable_s)} {of} ({share:.0f} %, rank {worst.rank}) can be won by progress, "
         f"nine tenths of it at {sites}. {partners(where)}"
@@ -264,12 +279,23 @@ def partners(where: Where) -> str:
         if late >= WORTH * where.elapsed_s
         else "Next to nothing was waited for partners that began late."
     )
-    if where.known >= NEARLY_ALL:
-        return said
-    return (
-        f"{said} Of {100 * (1 - where.known):.0f} % of what was waited it is not known what the partners did "
-        "meanwhile: all of that is in the bound."
-    )
+    if where.known < NEARLY_ALL:
+        said = (
+            f"{said} Of {100 * (1 - where.known):.0f} % of what was waited it is not known what the partners did "
+            "meanwhile: all of that is in the bound."
+        )
+    return " ".join([said, *clocks(where)])
+
+
+def clocks(where: Where) -> list[str]:
+    """What is said of the clocks of several machines, on which it depends who began late."""
+    hosts = {profile["host"] for profile in where.profiles}
+    errors = [profile["clock_error_ns"] for profile in where.profiles]
+    if len(hosts) == 1:
+        return []
+    if None in errors:
+        return [f"The clocks of {len(hosts)} machines were not compared: they are taken as they are set."]
+    return [f"The clocks of {len(hosts)} machines were compared, to {seconds_text(1e-9 * max(errors))}."]
 
 
 def document(where: Where) -> str:

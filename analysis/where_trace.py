@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from analysis.partner_waits import when
+
 US = 1e-3  # of nanoseconds
 WAITS = 1  # the row of a rank in which its waits stand
 
@@ -40,7 +42,7 @@ def _waits(profile: Mapping[str, Any], first: int, names: Mapping[tuple[int, int
             seen.add(call)
             yield {
                 "name": names.get((profile["rank"], operation), "?"), "cat": "wait", "ph": "X", "pid": profile["rank"],
-                "tid": WAITS, "ts": US * (profile["began_ns"] + begin - first), "dur": US * time,
+                "tid": WAITS, "ts": US * (when(profile, begin) - first), "dur": US * time,
             }  # fmt: skip
 
 
@@ -53,4 +55,4 @@ def _messages(profile: Mapping[str, Any], first: int) -> Iterator[dict[str, Any]
                 continue
             same = {"name": name, "cat": "pending", "pid": profile["rank"], "id": f"{profile['rank']}.{at}.{number}"}
             for phase, time in (("b", start), ("e", waits)):
-                yield same | {"ph": phase, "tid": WAITS, "ts": US * (profile["began_ns"] + time - first)}
+                yield same | {"ph": phase, "tid": WAITS, "ts": US * (when(profile, time) - first)}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import where as found
+from analysis.partner_waits import when
 from analysis.report.report import environment
 from analysis.where import Rank, Where
 from analysis.words import seconds_text
@@ -60,6 +61,7 @@ def page(where: Where) -> str:
             whole=seconds_text(where.elapsed_s),
             left_out=len(where.ranks) - len(ranks),
             most_waits=WAITS,
+            clocks=any(profile["clock_error_ns"] is None for profile in where.profiles),
             tables=found.tables(where),
         )
     )
@@ -82,9 +84,10 @@ def _sums(rank: Rank, whole_s: float) -> Iterator[Piece]:
 def _waits(profile: Mapping[str, Any], where: Where) -> Iterator[Piece]:
     """The longest waits of a rank, one a call: it may complete several operations."""
     calls = {call: (operation, begin, time) for operation, _, _, call, begin, time, *_ in reversed(profile["waits"])}
-    here = [one["began_ns"] for one in where.profiles if one.get("host") == profile.get("host")]
+    known = profile["clock_error_ns"] is not None  # else only those of one machine have one clock
+    here = [one["began_ns"] for one in where.profiles if known or one["host"] == profile["host"]]
     for operation, begin, time in sorted(calls.values(), key=lambda wait: wait[2], reverse=True)[:WAITS]:
-        begin_s = 1e-9 * (profile["began_ns"] - min(here) + begin)
+        begin_s = 1e-9 * (when(profile, begin) - min(here))
         name = where.names.get((int(profile["rank"]), operation), "?")
         width = max(1.0, _scaled(1e-9 * time, where.elapsed_s))
         yield Piece(_scaled(begin_s, where.elapsed_s), width, "wait", f"{name}: {seconds_text(1e-9 * time)}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,8 @@ def blocking(inside: float, then: float) -> dict[str, Any]:
 
 def written(folder: Path, rank: int, inside: float, *operations: dict[str, Any], **changed: Any) -> None:
     profile = {"version": where.VERSION, "rank": rank, "world_size": 2, "host": "h", "elapsed_s": 10.0,
-               "inside_s": inside, "operations": list(operations), "began_ns": 0, "numbers_receives": True,
-               "streams": [], "waits": []} | changed  # fmt: skip
+               "inside_s": inside, "operations": list(operations), "began_ns": 0, "pace": 1.0,
+               "clock_error_ns": None, "numbers_receives": True, "streams": [], "waits": []} | changed  # fmt: skip
     (folder / f"profile.h.{100 + rank}.json").write_text(json.dumps(profile))
 
 
@@ -157,6 +158,39 @@ def test_whose_partner_is_not_known_could_win_all_of_its_wait(tmp_path: Path, ch
     assert "it is not known what the partners did meanwhile" in where.sentence(found)
 
 
+def test_clocks_that_were_compared_are_one_clock(tmp_path: Path) -> None:
+    """Rank 1's is behind, and loses a thousandth: it receives from 0 ms on, computes until 100, waits until 160."""
+    written(tmp_path, 0, 0.1, streams=[stream(1, True, 2150)], host="a", clock_error_ns=0)
+    row = operation(0.1, 0.06, 0.06, count=1)
+    apart = {"began_ns": -8 * MS, "pace": 1.001, "host": "b", "clock_error_ns": 40_000}
+    streams, waits = [stream(0, False, 2000)], [wait(0, 2100, 60, 100)]
+    written(tmp_path, 1, 0.1, row, streams=streams, waits=waits, **apart)
+    found = where.read(tmp_path, named)
+    assert found.rows[0].late_s == pytest.approx((2150 + 8 - 1.001 * 2100) / 1000)
+    assert "The clocks of 2 machines were compared, to 40 µs." in where.sentence(found)
+    written(tmp_path, 1, 0.1, row, streams=streams, waits=waits, **apart | {"clock_error_ns": None})
+    assert "were not compared: they are taken as they are set" in where.sentence(where.read(tmp_path, named))
+
+
+def large_run(folder: Path, ranks: int) -> float:
+    """Seconds of the CPU that it takes to read."""
+    folder.mkdir()
+    starts = range(500)
+    for rank in range(ranks):
+        streams = [stream((rank + way) % ranks, sends, *starts, waits_ms=tuple(starts))
+                   for way in (-1, 1) for sends in (True, False)]  # fmt: skip
+        waits = [[0, at % 4, at // 4, at, at * MS, MS, MS, MS] for at in range(1000)]
+        written(folder, rank, 1.0, operation(1, 1, 1), streams=streams, waits=waits)
+    begin = time.process_time()
+    assert len(where.read(folder, named).ranks) == ranks
+    return time.process_time() - begin
+
+
+def test_reading_takes_as_long_as_there_are_ranks(tmp_path: Path) -> None:
+    """Not longer for each: 256 are read."""
+    assert large_run(tmp_path / "many", 256) < 3 * 8 * large_run(tmp_path / "some", 32)
+
+
 def test_what_nobody_can_name_has_its_file_and_offset(tmp_path: Path) -> None:
     nameless = {**site("MPI_Isend", 64), "symbol": None}
     written(tmp_path, 0, 3.0, operation(1, 1, 1, start=nameless), operation(1, 1, 0.5, start=None))
@@ -170,7 +204,7 @@ def test_the_same_for_a_program(tmp_path: Path) -> None:
     written(tmp_path, 0, 3.0, operation(4.0, 3.0, 3.0), blocking(0.1, 0.05))
     data = json.loads(json.dumps(where.as_json(where.read(tmp_path, named))))
     assert data["nonblocking"][0]["winnable_s"] == 3.0
-    assert data["nonblocking"][0]["start"] == {"call": "MPI_Irecv", "place": "halo() app.c:7"}
+    assert data["nonblocking"][0]["start"] == {"call": "MPI_Irecv", "place": "halo() app.c:7", "region": ""}
     assert data["blocking"][0]["inside_s"] == 0.1
     assert data["ranks"][0]["winnable_s"] == 3.0
 
@@ -213,6 +247,7 @@ def test_the_page_has_the_answer_a_bar_a_rank_and_its_waits(tmp_path: Path) -> N
     assert "At most 3 s of 10 s (30 %, rank 0) can be won by progress" in made
     assert tree.findall(".//table/tbody/tr/td")[0].text == "3 s"
     assert "http" not in made, "it needs no other file"
+    assert 'id="answer"' in made, "of which the documentation has a picture"
 
 
 def test_the_page_compares_no_clocks_of_two_machines(tmp_path: Path) -> None:
@@ -250,8 +285,9 @@ def test_profiles_of_two_runs_are_not_mixed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [(None, "holds no profile"), ("{", "damaged"), ('{"version": 1}', "damaged"), ("[]", "damaged"),
-     ('{"version": 99}', "is of version 99; this reads version 1")],
+    [(None, "holds no profile"), ("{", "damaged"), ("[]", "damaged"),
+     (json.dumps({"version": where.VERSION}), "damaged"),
+     ('{"version": 99}', "is of version 99; this reads version 2")],
 )  # fmt: skip
 def test_what_is_no_profile_is_a_sentence(tmp_path: Path, text: str | None, sentence: str) -> None:
     if text is not None:

@@ -16,6 +16,9 @@ from harness.commands import options, program_options, tables, where
 from harness.commands.report import write
 from harness.commands.tables import Group
 from harness.commands.where import STUDY
+from harness.job import records
+from harness.job.program import PRINTED, WHOLE
+from harness.job.records import Folders
 from harness.sessions.request import Request, choose_mpis, choose_variants
 from harness.sites import systems
 from reframe_checks import catalogue
@@ -68,11 +71,11 @@ def compare_program(
     environment = settings_file.of_mpi(mpi_env) if mpi_env else {}
     group = OWN_PROGRAM
     if launches is None:
-        profiles, logs = where.profiled(program, chosen, name, ["off"], timeout, nodes, environment)
-        if profiles is None:
-            say(f"It could not be profiled, see {logs}; it is compared all the same.")
+        folders, good = where.profiled(program, chosen, name, ["off"], timeout, nodes, environment)
+        if not good:
+            say(f"It could not be profiled, see {folders.logs}; it is compared all the same.")
         else:
-            said, worth = _bound(profiles)
+            said, worth = _bound(folders)
             if not worth:
                 tables.write(f"{said} Nothing was compared: --launches {LAUNCHES} does it all the same.", out)
                 return 0
@@ -96,13 +99,26 @@ def compare_program(
         say(f"report: {write([path], None)}")
 
 
-def _bound(profiles: Path) -> tuple[str, bool]:
-    """What progress could win at most and where, and whether that is no less than the least difference that counts."""
+def _bound(folders: Folders) -> tuple[str, bool]:
+    """What progress could win at most and where, and whether that is no less than the least difference that counts, of
+    the time that is judged."""
     from analysis.studies.program import LEAST  # noqa: PLC0415 - a second of imports
     from analysis.where import sentence  # noqa: PLC0415
 
-    found = where.read(profiles)
-    return sentence(found), found.worst.winnable_s >= LEAST * found.worst.elapsed_s
+    found = where.read(folders.profiles)
+    printed = _printed_s(folders)
+    return sentence(found, printed), found.worst.winnable_s >= LEAST * (printed or found.worst.elapsed_s)
+
+
+def _printed_s(folders: Folders) -> float | None:
+    """The time that the profiled program printed, if that is judged; None also of what is longer than its launch, which
+    is in another unit."""
+    for path in folders.records.glob("*.jsonl"):
+        for point in records.read(path).points:
+            samples = point["samples"]
+            if PRINTED in samples and samples[PRINTED][0] <= samples[WHOLE][0]:
+                return float(samples[PRINTED][0])
+    return None
 
 
 def _tell(paths: list[Path], bound: str = "") -> tuple[str, int]:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from analysis.where import Where
 
 STUDY = "own-program"
+REGIONS = ("names", "levels")
+ALL = {"profile_clocks": "1"}  # every process of the launch is profiled
 
 
 def where(
@@ -40,6 +44,14 @@ def where(
     ] = "off",
     ranks: program_options.Ranks = None,
     launcher: program_options.Launcher = "",
+    depth: Annotated[
+        int | None,
+        typer.Option("--depth", min=1, max=64, help="Frames that tell a call site: more where a function wraps MPI."),
+    ] = None,
+    regions: Annotated[
+        str,
+        typer.Option("--regions", metavar="HOW", help="names or levels: what the program's MPI_Pcontrol means."),
+    ] = "",
     mpi_env: options.MpiEnv = None,
     timeout: program_options.Timeout = 600.0,
     system: program_options.SystemOfProgram = "",
@@ -65,7 +77,13 @@ def where(
     tables.check(out)
     tables.check(trace, "--trace")
     tables.check(html, "--html")
+    if regions not in ("", *REGIONS):
+        raise UsageError(f"--regions {regions}: there are {' and '.join(REGIONS)}.")
+    settings = {"profile_depth": str(depth)} if depth else {}
+    settings |= {"profile_regions": regions} if regions else {}
     if not mpi:
+        if settings:
+            raise UsageError("--depth and --regions are of a run: name the MPI (--mpi mpich) and the program.")
         tell(_folder(command), as_json, out, trace, html)
         return 0
     chosen = systems.by_name(program_options.system_name(system, launcher))
@@ -77,10 +95,10 @@ def where(
         raise UsageError("No program is named: put it behind --, as in -- ./app input.")
     program = program_options.named(command, name, chosen, ranks, launcher, "", "")
     environment = settings_file.of_mpi(mpi_env) if mpi_env else {}
-    profiles, logs = profiled(program, chosen, name, variants, timeout, nodes, environment)
-    if profiles is None:
-        raise Failure(f"The program was not profiled; what it printed is in {logs}.")
-    tell(profiles, as_json, out, trace, html)
+    folders, good = profiled(program, chosen, name, variants, timeout, nodes, environment, settings)
+    if not good:
+        raise Failure(f"The program was not profiled; what it printed is in {folders.logs}.")
+    tell(folders.profiles, as_json, out, trace, html)
     return 0
 
 
@@ -92,12 +110,13 @@ def profiled(
     timeout: float,
     nodes: int,
     mpi_environment: dict[str, str],
-) -> tuple[Path | None, Path]:
-    """Run it as it is, and once under the only one of `variants` with the profiler: where its profiles are, None if
-    that failed; and where its output is."""
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Folders, bool]:
+    """Run it as it is, and once under the only one of `variants` with the profiler, with these `settings` of it. Where
+    its profiles, record and output are, and whether all went well."""
     (study,) = catalogue.by_names([STUDY])
     request = Request(
-        studies=[replace(study, program=replace(program, profiled=True))],
+        studies=[replace(study, program=replace(program, profiled={**ALL, **settings}))],
         system=system,
         mpis=[mpi],
         variants=variants,
@@ -106,7 +125,7 @@ def profiled(
         mpi_environment=mpi_environment,
     )
     path, status = Group("where", lambda _: ("", 0), report=False).measure(request)
-    return (None if status else Folders(path).profiles), Folders(path).logs
+    return Folders(path), not status
 
 
 def _folder(given: list[str] | None) -> Path:

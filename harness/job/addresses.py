@@ -5,6 +5,7 @@ what the compiler left there (-g). A return address belongs to the call before i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from harness.base import process
 
 LIMIT_S = 120.0
 UNKNOWN = "??"
+_FIRST = re.compile(r"^0x[0-9a-f]+\n(.*)\n(.*)$", re.MULTILINE)
 
 
 def places(addresses: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
@@ -23,9 +25,9 @@ def places(addresses: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
     found: dict[tuple[str, int], str] = {}
     for file, offsets in by_file.items():
         told = "\n".join(f"{offset - 1:#x}" for offset in offsets) + "\n"
-        said = process.answer(["addr2line", "-f", "-C", "-e", file], LIMIT_S, told=told).out.splitlines()
-        pairs = zip(said[::2], said[1::2], strict=False)
-        for offset, (function, line) in zip(offsets, pairs, strict=False):
+        said = process.answer(["addr2line", "-a", "-i", "-f", "-C", "-e", file], LIMIT_S, told=told).out
+        # behind each address the function there, then those that it was inlined into
+        for offset, (function, line) in zip(offsets, _FIRST.findall(said), strict=False):
             if name := _name(file, function, line):
                 found[file, offset] = name
     return found
@@ -38,4 +40,19 @@ def _name(file: str, function: str, line: str) -> str:
         return ""
     known = path not in ("", UNKNOWN) and number.isdecimal() and int(number) > 0
     where = f"{Path(path).name}:{number}" if known else Path(file).name
-    return f"{function.partition('(')[0]}() {where}"
+    return f"{without_parameters(_MODULE.sub('', function))}() {where}"
+
+
+_MODULE = re.compile(r"^__\w+_MOD_(?=\w)")  # before a procedure's name, as gfortran has it
+_BEHIND = re.compile(r"( const)?( volatile)?( ?&&?)?( \[clone [^]]*\])*$")
+
+
+def without_parameters(function: str) -> str:
+    """Of a function as it is demangled; other parentheses stay: "(anonymous namespace)::run"."""
+    name = _BEHIND.sub("", function)
+    depth = 0
+    for at in range(len(name) - 1, -1, -1) if name.endswith(")") else ():
+        depth += (name[at] == ")") - (name[at] == "(")
+        if depth == 0:
+            return name[:at]
+    return name

@@ -50,8 +50,9 @@ class Program:
     be the same in every launch. Of `time_from` the last match counts, of both the first group, if there is one. `case`:
     of workloads.apps, which knows what is in the output. `prepare`: commands that are run in `folder` before anything
     is launched. `driver`: stands before the launcher, and starts it with what follows as often as it wants. `built`:
-    patterns of the programs that it starts, which are there once it was prepared, from /. `profiled`: its launches with
-    the engine's library leave profiles of its calls (analysis/where.py).
+    patterns of the programs that it starts, which are there once it was prepared, from /. `profiled`: settings of
+    the profiler's, with which its launches with the engine's library leave profiles of its calls (analysis/where.py);
+    without any they leave none.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -66,7 +67,7 @@ class Program:
     prepare: list[list[str]] = field(default_factory=list)
     driver: list[str] = field(default_factory=list)
     built: list[str] = field(default_factory=list)
-    profiled: bool = False
+    profiled: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

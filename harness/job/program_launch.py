@@ -273,7 +273,8 @@ def _profiled(program: Program, recipe: Recipe, folder: Path) -> Recipe:
     if not program.profiled or recipe.prefix[-1:] != ["--"]:
         return recipe
     *options, end = recipe.prefix
-    return replace(recipe, prefix=[*options, "--profile", str(folder), end])
+    settings = [word for key, value in program.profiled.items() for word in ("--set", f"{key}={value}")]
+    return replace(recipe, prefix=[*options, "--profile", str(folder), *settings, end])
 
 
 def _reports(folder: Path) -> list[dict[str, Any]]:

@@ -10,21 +10,30 @@ from pathlib import Path
 
 import pytest
 
+from analysis import where
 from harness.base.mpis import MPIS
+from harness.base.paths import ROOT
+from harness.job import addresses, records
+from harness.job.records import Folders, RecordFile
+from harness.tests import compiler
 from harness.tests.sessions import bench, facts, latest
+from progress_engine.tests.known_answers import IN_C, MPI_4, check
 
 pytestmark = pytest.mark.mpi
 
 
 def test_a_program_is_told_which_of_its_calls_wait(program: str, results: Path, tmp_path: Path) -> None:
     out = tmp_path / "where.md"
-    done = bench("where", "--mpi", "mpich", "--system", "local", "-n", "2", "--out", str(out), "--", program)
+    words = ("--mpi", "mpich", "--system", "local", "-n", "2", "--depth", "1", "--regions", "levels")
+    done = bench("where", *words, "--out", str(out), "--", program)
     assert done.returncode == 0, done.stderr
     said = out.read_text()
     assert "can be won by progress" in said.splitlines()[0]
     assert "| MPI_Irecv main() app | MPI_Waitall main() app | 1 x 1 MB |" in said
     session = latest(results)
     assert facts(session)["state"] == "complete"
+    settings = {"profile_clocks": "1", "profile_depth": "1", "profile_regions": "levels"}
+    assert facts(session)["request"]["program"]["profiled"] == settings
     html = tmp_path / "where.html"
     again = bench("where", "--json", "--html", str(html), str(session / "profiles"))
     assert again.returncode == 0, again.stderr
@@ -32,6 +41,35 @@ def test_a_program_is_told_which_of_its_calls_wait(program: str, results: Path, 
     assert "can be won by progress" in html.read_text()
     assert [rank["rank"] for rank in told["ranks"]] == [0, 1]
     assert all(rank["elapsed_s"] >= 0.05 for rank in told["ranks"])
+
+
+@pytest.mark.vcluster
+@pytest.mark.usefixtures("state")
+def test_the_answers_are_the_same_on_two_nodes(results: Path, tmp_path: Path) -> None:
+    mpi = MPIS["mpich"]
+    source = ROOT / "progress_engine" / "tests" / "programs" / "where.c"
+    program = compiler.compiled(mpi.mpicc, mpi, source, tmp_path / "where", "-g")
+    done = bench("where", "--mpi", "mpich", "-n", "2", "--", str(program))
+    assert done.returncode == 0, done.stderr
+    assert "The clocks of 2 machines were compared" in done.stdout
+    session = latest(results)
+    found = where.read(session / "profiles", addresses.places)
+    assert {profile["host"] for profile in found.profiles} == {"vc1", "vc2"}
+    (log,) = (session / "logs").glob("*.off.log")
+    assert check(log.read_text(), found, "where.c") == IN_C | MPI_4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--depth", "2", "/profiles"), "--depth and --regions are of a run"),
+        (("--mpi", "mpich", "--regions", "all", "--", "true"), "--regions all: there are names and levels."),
+    ],
+)
+def test_a_call_that_cannot_be_meant_is_a_sentence(words: tuple[str, ...], said: str) -> None:
+    done = bench("where", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 @pytest.mark.full
@@ -72,15 +110,44 @@ def test_what_has_nothing_to_win_is_not_compared(results: Path, tmp_path: Path) 
     assert [path.name.endswith("-where") for path in results.glob("2*")] == [True]
 
 
-@pytest.mark.parametrize(("waited", "stops"), [(0.01, True), (0.5, False)])
-def test_a_bound_below_two_per_cent_is_nothing(tmp_path: Path, waited: float, stops: bool) -> None:
+@pytest.mark.parametrize(
+    ("waited", "printed", "stops"),
+    [(0.01, None, True), (0.5, None, False), (0.1, None, True), (0.1, 4.0, False), (0.1, 8000.0, True)],
+)
+def test_a_bound_below_two_per_cent_of_what_is_judged_is_nothing(
+    tmp_path: Path, waited: float, printed: float | None, stops: bool
+) -> None:
+    """Of 10 s; a program that prints 8000 counts in milliseconds, and its whole time is taken."""
     site = {"call": "MPI_Irecv", "file": "/nowhere", "offset": 16, "symbol": "f"}
     row = {"start": site, "completion": site, "count": 1, "bytes": 8, "inside_s": 0, "computed_s": 1,
            "waited_s": waited, "winnable_s": waited, "then_computed_s": 0}  # fmt: skip
-    profile = {"version": 1, "rank": 0, "world_size": 1, "elapsed_s": 10, "inside_s": 1, "began_ns": 0,
-               "operations": [row], "numbers_receives": True, "streams": [], "waits": []}  # fmt: skip
-    (tmp_path / "profile.h.1.json").write_text(json.dumps(profile))
+    profile = {"version": where.VERSION, "rank": 0, "world_size": 1, "host": "h", "elapsed_s": 10, "inside_s": 1,
+               "began_ns": 0, "pace": 1.0, "clock_error_ns": None, "operations": [row], "numbers_receives": True,
+               "streams": [], "waits": []}  # fmt: skip
+    folders = Folders(tmp_path)
+    for folder in (folders.profiles, folders.records):
+        folder.mkdir()
+    (folders.profiles / "profile.h.1.json").write_text(json.dumps(profile))
+    samples = {"whole_s": [11.0]} | ({"printed_time": [printed]} if printed else {})
+    line = {"point": {}, "rank": 0, "status": "ok", "samples": samples}
+    records.write(folders.records / "a.off.jsonl", RecordFile({}, [line], {"status": "ok"}))
     compare_program = importlib.import_module("harness.commands.compare_program")
-    said, worth = compare_program._bound(tmp_path)
+    said, worth = compare_program._bound(folders)
     assert worth is not stops
     assert stops or "1 call site: MPI_Irecv f (nowhere+0x10)" in said
+    assert ("of 4 s that it prints" in said) is (printed == 4.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("exchange(char*, char*)", "exchange() a.c:7"),
+        ("(anonymous namespace)::f<int (*)()>::run(int) const", "(anonymous namespace)::f<int (*)()>::run() a.c:7"),
+        ("main::{lambda(int)#1}::operator()(int) const [clone .isra.0]", "main::{lambda(int)#1}::operator()() a.c:7"),
+        ("__halo_MOD_exchange", "exchange() a.c:7"),
+        ("main", "main() a.c:7"),
+        ("??", ""),
+    ],
+)  # fmt: skip
+def test_a_function_has_the_name_that_its_language_gives_it(function: str, said: str) -> None:
+    assert addresses._name("app", function, "/src/a.c:7 (discriminator 2)") == said

@@ -168,7 +168,8 @@ void prepare(const Options& options) {
     libraries.push_back(name_for_preload(library_in(build, "libprogress_profile.so", "PROGRESS_PROFILE_LIBRARY")));
   libraries.push_back(name_for_preload(library_in(build, "libprogress_engine.so", engine_variable)));
   export_settings(settings.variant, last.values);
-  if (!policy.profile.empty()) setenv("PROGRESS_ENGINE_PROFILE", policy.profile.c_str(), 1);
+  for (const char* key : {"profile", "profile_depth", "profile_regions", "profile_clocks"})
+    if (!policy.profile.empty()) setenv(environment_name(key).c_str(), settings.values.at(key).c_str(), 1);
   allow_threads(policy);
   if (preloading.before.empty()) let_sanitizer_come_second();
   preload(std::move(libraries));

@@ -59,6 +59,8 @@ def hooks_of(function: Function, table: dict[str, Any]) -> tuple[str, str] | Non
         hooks = "", f"{each} call.restarted(bits({fill(spec['requests'])}[i]));"
     elif function.name in table["frees"]:
         hooks = f"if (call.counts()) call.freed(bits(*{function.typed_arguments[0]}));", ""
+    elif function.base == "MPI_Cancel":
+        hooks = f"if (call.counts()) call.cancelled(bits(*{function.typed_arguments[0]}));", "call.blocked(0);"
     elif request and function.base.endswith("_init"):
         stream = "".join(f", {one}" for one in streams(typed)[-1:])
         hooks = "", f"call.prepared(bits(*{typed[request]}), {moved(typed)}{stream});"
@@ -97,9 +99,10 @@ def noted(function: Function, typed: dict[str, str]) -> str:
 
 def moved(typed: dict[str, str]) -> str:
     """How many bytes; 0 where the arguments do not say it, or need not be right on every rank."""
+    parts = f" * static_cast<std::uint64_t>({typed['partitions']})" if "partitions" in typed else ""
     for count, datatype in MOVES:
         if count in typed and datatype in typed:
-            return f"bytes_of({typed[count]}, {typed[datatype]})"
+            return f"bytes_of({typed[count]}, {typed[datatype]}){parts}"
     if all(name in typed for name in (*EACH, "comm")) and "root" not in typed and "source" not in typed:
         return f"bytes_of({typed[EACH[0]]}, {typed[EACH[1]]}, {typed['comm']})"
     return "0"

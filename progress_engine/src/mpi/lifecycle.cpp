@@ -13,6 +13,7 @@
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
 #include "mpi/launcher.hpp"
+#include "mpi/pcontrol.hpp"
 #include "mpi/report.hpp"
 #include "platform/placement.hpp"
 
@@ -390,13 +391,7 @@ PE_INTERPOSED int PMPI_Is_thread_main(int* flag) {
   return is_thread_main(next, flag);
 }
 
-// MPI_Pcontrol has variable arguments, which a profiler below may read: what the registers for arguments hold goes on
-// to it, of integers and of floating-point numbers, and on x86-64, which has six for integers, the first two of the
-// stack. NOLINTBEGIN(readability-named-parameter)
-#define PE_PCONTROL_PARAMETERS                                                                                \
-  Word level, Word a, Word b, Word c, Word d, Word e, Word f, Word g, double p, double q, double r, double s, \
-      double t, double u, double v, double w
-#define PE_PCONTROL_ARGUMENTS static_cast<int>(level), a, b, c, d, e, f, g, p, q, r, s, t, u, v, w
+// NOLINTBEGIN(readability-named-parameter)
 PE_INTERPOSED int wrapped_pcontrol(PE_PCONTROL_PARAMETERS) __asm__("MPI_Pcontrol");
 int wrapped_pcontrol(PE_PCONTROL_PARAMETERS) {
   static constinit Next<decltype(&MPI_Pcontrol)> next("MPI_Pcontrol");

@@ -267,6 +267,15 @@ const std::vector<Setting>& all_settings() {
       text<&Policy::profile>("profile",
                              "a folder: each process writes there how long which of its calls waited, and for what "
                              "(./bench where reads it); an absolute path, of progress-run any"),
+      number<&Policy::profile_depth>("profile_depth", "", 1, 64, "1",
+                                     "how many frames of the program's tell a call site in the profile"),
+      choice<&Policy::profile_regions>("profile_regions", "off levels names", "off",
+                                       "which regions a program names for the profile: those of MPI_Pcontrol(1, name) "
+                                       "and MPI_Pcontrol(-1, name), or "
+                                       "by MPI_Pcontrol(n) region n"),
+      flag<&Policy::profile_clocks>("profile_clocks", "0",
+                                    "1 = the clocks of the nodes are compared at MPI_Init and MPI_Finalize: only where "
+                                    "all processes of the launch are profiled, since they wait for each other"),
   };
   return table;
 }

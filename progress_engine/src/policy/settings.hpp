@@ -71,6 +71,9 @@ struct Policy {
   bool report{};
   std::string report_file;
   std::string profile;
+  int profile_depth{};
+  std::string profile_regions;
+  bool profile_clocks{};
 };
 
 // For how many bytes of messages that are no longer than `eager_bytes`, all together, nobody polls: with 16 KiB as many

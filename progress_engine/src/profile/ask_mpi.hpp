@@ -33,6 +33,9 @@ inline std::uint64_t bytes_of(long count, MPI_Datatype type, MPI_Comm communicat
 // The messages of a rank of a communicator with a tag.
 Stream sent(MPI_Comm communicator, int rank, int tag);
 Stream received(MPI_Comm communicator, int rank, int tag);
+// The group of all processes, by whose ranks they are named: until another one or forget_world, which free it.
+void keep_world(MPI_Group group);
+void forget_world();
 // A communicator is gone, and its handle may come again.
 void forget_communicator(MPI_Comm communicator);
 

@@ -7,11 +7,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
+#include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "platform/loaded_object.hpp"
 #include "profile/python.hpp"
+#include "profile/regions.hpp"
 
 namespace progress_engine::profile {
 
@@ -50,18 +54,37 @@ bool is_in(const std::vector<Range>& ranges, const void* address) {
 
 bool is_the_programs(const void* address) { return !is_in(libraries().mpi, address); }
 
-constexpr int most_frames = 12;  // three of our own, those of the bindings, and some of tools
+constexpr int most_frames = 12;  // that are not the program's: three of our own, those of the bindings, some of tools
+constexpr std::size_t most_stacks = 4 * SiteTable::most;
+
+int depth = 1;
 
 struct Search {
-  const void* found = nullptr;
-  int frames = 0;
+  std::size_t wanted;
+  Frames found;
+  int others = 0;
 };
 
 _Unwind_Reason_Code look_for_program(_Unwind_Context* frame, void* argument) {
   auto& search = *static_cast<Search*>(argument);
   const auto* address = reinterpret_cast<const void*>(_Unwind_GetIP(frame));
-  if (address && is_the_programs(address)) search.found = address;
-  return search.found || ++search.frames == most_frames ? _URC_END_OF_STACK : _URC_NO_REASON;
+  if (address && is_the_programs(address))
+    search.found.push_back(address);
+  else
+    ++search.others;
+  return search.found.size() == search.wanted || search.others == most_frames ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+// The same frames have the same address; null where there are too many.
+const Frames* kept(Frames frames) {
+  static auto* mutex = new std::mutex;
+  static auto* stacks = new std::set<Frames>;
+  const std::scoped_lock lock(*mutex);
+  if (stacks->size() >= most_stacks) {
+    const auto known = stacks->find(frames);
+    return known == stacks->end() ? nullptr : &*known;
+  }
+  return &*stacks->insert(std::move(frames)).first;
 }
 
 }  // namespace
@@ -86,15 +109,23 @@ void look_at_libraries() {
 }
 
 CallSite site_of(const void* caller, std::uint16_t function) {
-  const void* address = caller;
-  if (!is_the_programs(caller)) {
-    Search search;
-    _Unwind_Backtrace(look_for_program, &search);
-    if (search.found) address = search.found;
+  Search search{.wanted = static_cast<std::size_t>(depth), .found = {}};
+  if (depth > 1 || !is_the_programs(caller)) _Unwind_Backtrace(look_for_program, &search);
+  const void* address = search.found.empty() ? caller : search.found.front();
+  CallSite site{.address = address, .function = function, .region = current_region()};
+  if (const char* const line = is_in(libraries().python, address) ? python_line(depth) : nullptr) {
+    site.address = line;
+    site.kind = CallSite::Kind::text;
+  } else if (search.found.size() > 1) {
+    if (const Frames* const frames = kept(std::move(search.found))) {
+      site.address = frames;
+      site.kind = CallSite::Kind::frames;
+    }
   }
-  const char* const line = is_in(libraries().python, address) ? python_line() : nullptr;
-  return {line ? line : address, function, line != nullptr};
+  return site;
 }
+
+void set_depth(int frames) { depth = std::max(frames, 1); }
 
 // ---- the call
 
@@ -120,34 +151,33 @@ Nanoseconds Call::returned() {
 }
 
 void Call::with(const Stream& stream) {
-  if (!counts_) return;
-  message_ = profile().messages.start(stream, entered_);
-  has_partner_ = true;
+  if (counts_ && messages_.count < messages_.all.size())
+    messages_.all[messages_.count++] = profile().messages.start(stream, entered_);
 }
 
 void Call::started(std::uint64_t request, std::uint64_t bytes) {
   if (!counts_) return;
   const auto at = returned();
   const auto inside = at - entered_;
-  profile().messages.is_pending(message_);
+  profile().messages.is_pending(messages_);
   profile().requests.add(request, {.start = site(),
                                    .bytes = bytes,
                                    .thread = &clock_,
                                    .since = at,
                                    .outside = at - clock_.inside - inside,
                                    .inside = inside,
-                                   .message = message_});
+                                   .messages = messages_});
 }
 
-void Call::prepared(std::uint64_t request, std::uint64_t bytes, const Stream& stream) {
+void Call::prepared(std::uint64_t request, std::uint64_t bytes, std::optional<Stream> stream) {
   if (counts_) profile().persistent.add(request, {.start = site(), .bytes = bytes, .stream = stream});
 }
 
 void Call::restarted(std::uint64_t request) {
   if (!counts_) return;
   const auto known = profile().persistent.find(request);
-  message_ = {};  // of several requests each has its own
-  if (known) with(known->stream);
+  messages_ = {};  // of several requests each has its own
+  if (known && known->stream) with(*known->stream);
   started(request, known ? known->bytes : 0);
 }
 
@@ -155,6 +185,11 @@ void Call::freed(std::uint64_t request) {
   if (!counts_) return;
   profile().requests.remove(request);
   profile().persistent.remove(request);
+}
+
+void Call::cancelled(std::uint64_t request) {
+  if (!counts_) return;
+  if (const auto pending = profile().requests.find(request)) profile().messages.cancelled(pending->messages);
 }
 
 void Call::accessed(std::uint64_t window, std::uint64_t bytes) {
@@ -179,12 +214,14 @@ Nanoseconds Call::computed(const Pending& pending) const {
   return outside >= 0 && outside <= passed ? outside : passed;
 }
 
-// The target's progress could win all that is waited, whatever was computed here.
+// The target's progress could win all that is waited, whatever was computed here; also where no access of this process
+// is pending: of another target, after a local flush, or for the accesses of others.
 void Call::synchronised(std::uint64_t window) {
   if (!counts_) return;
   const auto epoch = profile().windows.find(window);
   if (!epoch) {
-    blocked(0);
+    const auto inside = returned() - entered_;
+    profile().sites.add({site(), {}}, {.count = 1, .inside = inside, .winnable = inside});
     return;
   }
   profile().windows.remove(window);
@@ -204,13 +241,13 @@ void Call::blocked(std::uint64_t bytes) {
   clock_.blocked_for = returned() - entered_;
   const Operation operation{clock_.blocked, {}};
   profile().sites.add(operation, {.count = 1, .bytes = bytes, .inside = clock_.blocked_for});
-  if (!has_partner_) return;
+  if (messages_.count == 0) return;
   profile().messages.wait({.operation = operation,
-                           .message = message_,
                            .call = profile().messages.next_call(),
                            .begin = entered_,
                            .time = clock_.blocked_for,
-                           .share = clock_.blocked_for});
+                           .share = clock_.blocked_for},
+                          messages_);
 }
 
 // ---- what it completes
@@ -252,7 +289,7 @@ Completing::~Completing() {
     const auto share = static_cast<Nanoseconds>(static_cast<double>(time) * part);
     const Operation operation{one.pending.start, here};
     profile().requests.remove(one.handle, one.pending.serial);
-    profile().messages.completing(one.pending.message, call_.entered_);
+    profile().messages.completing(one.pending.messages, call_.entered_);
     profile().sites.add(operation, {.count = 1,
                                     .bytes = one.pending.bytes,
                                     .inside = one.pending.inside,
@@ -260,12 +297,12 @@ Completing::~Completing() {
                                     .waited = share + one.pending.tested,
                                     .winnable = static_cast<Nanoseconds>(winnable * part)});
     profile().messages.wait({.operation = operation,
-                             .message = one.pending.message,
                              .call = number,
                              .begin = call_.entered_,
                              .time = time,
                              .share = share,
-                             .computed = hidden});
+                             .computed = hidden},
+                            one.pending.messages);
   }
 }
 

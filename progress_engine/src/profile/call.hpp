@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "platform/platform.hpp"
@@ -44,8 +45,10 @@ extern constinit thread_local ThreadClock clock_of_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // Where the program called: past the frames of the MPI's own libraries (Fortran's call those of C) and of this one; of
-// Python its line. `caller`: the return address of the interposed function.
+// Python its line. `caller`: the return address of the interposed function. As many frames as `set_depth` says, 1
+// unless it was called: before anything is counted.
 CallSite site_of(const void* caller, std::uint16_t function);
+void set_depth(int frames);
 // Which libraries are the MPI's, anew: those of names that begin with libmpi, and this one; and which is Python's
 // binding.
 void look_at_libraries();
@@ -71,13 +74,14 @@ class Call {
   bool counts() const { return counts_; }
 
   // ---- of a call that succeeded
-  // It sends or receives the next message of a stream; before what follows. Of two the last one is waited for.
+  // It sends or receives the next message of a stream, or each; before what follows.
   void with(const Stream& stream);
   void started(std::uint64_t request, std::uint64_t bytes);
   // A persistent request: each start of it moves so much.
-  void prepared(std::uint64_t request, std::uint64_t bytes, const Stream& stream = {});
+  void prepared(std::uint64_t request, std::uint64_t bytes, std::optional<Stream> stream = {});
   void restarted(std::uint64_t request);
   void freed(std::uint64_t request);
+  void cancelled(std::uint64_t request);
   void accessed(std::uint64_t window, std::uint64_t bytes);
   void synchronised(std::uint64_t window);
   void blocked(std::uint64_t bytes);
@@ -99,8 +103,7 @@ class Call {
   bool counts_;
   Nanoseconds entered_ = 0;
   Nanoseconds returned_ = 0;
-  Message message_{};
-  bool has_partner_ = false;  // it sends or receives, blocking or not
+  Messages messages_{};
 };
 
 // Around a call that may complete requests; `handles` are its bits.

@@ -6,7 +6,7 @@ namespace progress_engine::profile {
 Message MessageLog::start(const Stream& stream, Nanoseconds at) {
   const std::scoped_lock lock(mutex_);
   if (stream.peer == Stream::anyone) from_anyone_ = true;
-  if (stream.peer < 0 || number_ >= most_messages) return {};
+  if (stream.peer < 0 || number_ >= most_) return {};
   const auto [found, is_new] = streams_.try_emplace(stream, static_cast<std::int32_t>(known_.size()));
   if (is_new) known_.push_back({stream, {}});
   auto& messages = known_[static_cast<std::size_t>(found->second)].messages;
@@ -15,16 +15,31 @@ Message MessageLog::start(const Stream& stream, Nanoseconds at) {
   return {found->second, static_cast<std::uint32_t>(messages.size() - 1)};
 }
 
-void MessageLog::completing(const Message& message, Nanoseconds at) {
-  if (message.stream < 0) return;
+void MessageLog::completing(const Messages& messages, Nanoseconds at) {
   const std::scoped_lock lock(mutex_);
-  known_[static_cast<std::size_t>(message.stream)].messages[message.number].completing = at;
+  for (const auto& message : messages)
+    if (message.stream >= 0) known_[static_cast<std::size_t>(message.stream)].messages[message.number].completing = at;
 }
 
-void MessageLog::wait(const Wait& wait) {
+void MessageLog::cancelled(const Messages& messages) {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& message : messages) {
+    if (message.stream < 0) continue;
+    auto& end = known_[static_cast<std::size_t>(message.stream)].end;
+    end = std::min<std::size_t>(end, message.number);
+  }
+}
+
+void MessageLog::wait(Wait wait, const Messages& messages) {
   if (wait.time < shortest_wait) return;
   const std::scoped_lock lock(mutex_);
-  if (waits_.size() < most_waits) waits_.push_back(wait);
+  const auto most_waits = most_ / 2;
+  if (messages.count == 0 && waits_.size() < most_waits) waits_.push_back(wait);
+  wait.share /= std::max<Nanoseconds>(messages.count, 1);
+  for (const auto& message : messages) {
+    wait.message = message;
+    if (waits_.size() < most_waits) waits_.push_back(wait);
+  }
 }
 
 std::uint64_t MessageLog::next_call() {

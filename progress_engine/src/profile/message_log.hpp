@@ -9,10 +9,13 @@
 // of its receives.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "platform/platform.hpp"
@@ -31,7 +34,7 @@ struct Life {
 // A wait in a call that completed an operation: for a message, if that is known. All times as now().
 struct Wait {
   Operation operation;
-  Message message;
+  Message message{};
   std::uint64_t call = 0;  // tells the calls of this process apart
   Nanoseconds begin = 0;
   Nanoseconds time = 0;   // of the whole call
@@ -39,30 +42,44 @@ struct Wait {
   Nanoseconds computed = 0;
 };
 
-// Bounded: messages that come when it is full are not known. Any thread.
+// Bounded, and the more processes there are the less each keeps, since all are read together: messages that come when
+// it is full are not known. Any thread.
 class MessageLog {
  public:
   static constexpr std::size_t most_messages = std::size_t{1} << 17U;
-  static constexpr std::size_t most_waits = std::size_t{1} << 16U;
+  static constexpr std::size_t least_messages = std::size_t{1} << 11U;
+  static constexpr std::size_t most_of_all = std::size_t{1} << 21U;
   static constexpr Nanoseconds shortest_wait = microseconds(20);  // clocks of two nodes tell no less apart
 
+  // Before the first message; half as many waits are kept as messages.
+  void is_one_of(std::size_t processes) {
+    const std::scoped_lock lock(mutex_);
+    most_ = std::clamp(most_of_all / std::max<std::size_t>(processes, 1), least_messages, most_messages);
+  }
   // The next message of the stream, of a call that blocks; if it does not: is_pending, until `completing`.
   Message start(const Stream& stream, Nanoseconds at);
-  void is_pending(const Message& message) { completing(message, Life::never); }
-  void completing(const Message& message, Nanoseconds at);
-  void wait(const Wait& wait);
+  void is_pending(const Messages& messages) { completing(messages, Life::never); }
+  void completing(const Messages& messages, Nanoseconds at);
+  // One that is cancelled may be received by the next receive: from there on the stream's numbers mean nothing.
+  void cancelled(const Messages& messages);
+  // Of the messages that it waits for each has an equal part of its share.
+  void wait(Wait wait, const Messages& messages);
   std::uint64_t next_call();
 
-  // `use(stream, messages)`, in the order in which Message counts streams
+  // `use(stream, messages)`, in the order in which Message counts streams; only those whose numbers mean something
   template <typename Use>
   void for_each_stream(Use&& use) const {
     const std::scoped_lock lock(mutex_);
-    for (const auto& one : known_) use(one.stream, one.messages);
+    for (const auto& one : known_) use(one.stream, std::span(one.messages).first(numbered(one)));
   }
   template <typename Use>
   void for_each_wait(Use&& use) const {
     const std::scoped_lock lock(mutex_);
-    for (const auto& wait : waits_) use(wait);
+    for (auto wait : waits_) {
+      if (wait.message.stream >= 0 && wait.message.number >= numbered(known_[std::size_t(wait.message.stream)]))
+        wait.message = {};
+      use(wait);
+    }
   }
   bool numbers_receives() const {
     const std::scoped_lock lock(mutex_);
@@ -73,12 +90,15 @@ class MessageLog {
   struct Known {
     Stream stream;
     std::vector<Life> messages;
+    std::size_t end = std::numeric_limits<std::size_t>::max();  // that was cancelled
   };
+  static std::size_t numbered(const Known& known) { return std::min(known.end, known.messages.size()); }
 
   mutable std::mutex mutex_;
   std::map<Stream, std::int32_t> streams_;
   std::vector<Known> known_;
   std::vector<Wait> waits_;
+  std::size_t most_ = most_messages;
   std::size_t number_ = 0;
   std::uint64_t calls_ = 0;
   bool from_anyone_ = false;

@@ -21,6 +21,7 @@ struct Python {
   int (*ensure)();
   void (*release)(int);
   Object* (*frame)();  // borrowed
+  Object* (*back)(Object*);
   Object* (*code)(Object*);
   int (*line)(Object*);
   Object* (*attribute)(Object*, const char*);
@@ -38,12 +39,13 @@ bool look_up(Function& function, const char* name) {
 // Null where one is missing: no Python, or one before 3.9.
 const Python* python() {
   static Python api{};
-  static const bool found =
-      look_up(api.is_initialized, "Py_IsInitialized") && look_up(api.ensure, "PyGILState_Ensure") &&
-      look_up(api.release, "PyGILState_Release") && look_up(api.frame, "PyEval_GetFrame") &&
-      look_up(api.code, "PyFrame_GetCode") && look_up(api.line, "PyFrame_GetLineNumber") &&
-      look_up(api.attribute, "PyObject_GetAttrString") && look_up(api.utf8, "PyUnicode_AsUTF8AndSize") &&
-      look_up(api.forget, "Py_DecRef") && look_up(api.clear_error, "PyErr_Clear");
+  static const bool found = look_up(api.is_initialized, "Py_IsInitialized") &&
+                            look_up(api.ensure, "PyGILState_Ensure") && look_up(api.release, "PyGILState_Release") &&
+                            look_up(api.frame, "PyEval_GetFrame") && look_up(api.back, "PyFrame_GetBack") &&
+                            look_up(api.code, "PyFrame_GetCode") && look_up(api.line, "PyFrame_GetLineNumber") &&
+                            look_up(api.attribute, "PyObject_GetAttrString") &&
+                            look_up(api.utf8, "PyUnicode_AsUTF8AndSize") && look_up(api.forget, "Py_DecRef") &&
+                            look_up(api.clear_error, "PyErr_Clear");
   return found ? &api : nullptr;
 }
 
@@ -55,6 +57,14 @@ std::string text_of(const Python& api, Object* code, const char* name) {
   }
   api.clear_error();
   return text;
+}
+
+std::string place_of(const Python& api, Object* frame) {
+  Object* const code = api.code(frame);
+  const auto file = text_of(api, code, "co_filename");
+  const auto function = text_of(api, code, "co_name");
+  api.forget(code);
+  return function + "() " + std::string(name_of_file(file)) + ":" + std::to_string(api.line(frame));
 }
 
 // The same text has the same address: by that call sites are told apart.
@@ -71,17 +81,22 @@ bool is_python_binding(std::string_view path) {
   return path.find("/mpi4py/") != std::string_view::npos && name_of_file(path).starts_with("MPI.");
 }
 
-const char* python_line() {
+const char* python_line(int frames) {
   const Python* api = python();
   if (!api || api->is_initialized() == 0) return nullptr;
   const char* found = nullptr;
   const int state = api->ensure();
-  if (Object* const frame = api->frame()) {
-    Object* const code = api->code(frame);
-    const auto file = text_of(*api, code, "co_filename");
-    found = kept(text_of(*api, code, "co_name") + "() " + std::string(name_of_file(file)) + ":" +
-                 std::to_string(api->line(frame)));
-    api->forget(code);
+  if (Object* const innermost = api->frame()) {
+    auto text = place_of(*api, innermost);
+    Object* frame = api->back(innermost);  // ours, other than the first
+    for (int i = 1; frame && i < frames; ++i) {
+      text += " < " + place_of(*api, frame);
+      Object* const outer = api->back(frame);
+      api->forget(frame);
+      frame = outer;
+    }
+    if (frame) api->forget(frame);
+    found = kept(text);
   }
   api->release(state);
   return found;

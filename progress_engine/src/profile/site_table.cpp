@@ -19,7 +19,7 @@ std::size_t SiteTable::Hash::operator()(const Operation& operation) const {
   std::size_t hash = 0;
   for (const auto& site : {operation.start, operation.completion})
     hash = hash * 0x9e3779b97f4a7c15U ^
-           (reinterpret_cast<std::uintptr_t>(site.address) + (std::size_t{site.function} << 48U));
+           (reinterpret_cast<std::uintptr_t>(site.address) + (std::size_t{site.function} << 48U) + site.region);
   return hash ^ hash >> 32U;
 }
 

@@ -2,6 +2,7 @@
 // Where a program's time with MPI goes, by call site, and what is pending meanwhile. No MPI in it.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "platform/platform.hpp"
 
@@ -16,9 +18,12 @@ namespace progress_engine::profile {
 
 // A place in the program that calls MPI, and what it calls: an index into function_names.
 struct CallSite {
-  const void* address = nullptr;  // of code, or of a text that says where
+  enum class Kind : std::uint8_t { code, text, frames };
+
+  const void* address = nullptr;  // of code, of a text that says where, or of Frames
   std::uint16_t function = 0;
-  bool is_text = false;
+  Kind kind = Kind::code;
+  std::uint16_t region = 0;  // of the program's, see regions.hpp; 0: none
 
   bool operator==(const CallSite&) const = default;
 };
@@ -30,6 +35,9 @@ struct Operation {
 
   bool operator==(const Operation&) const = default;
 };
+
+// Return addresses, the innermost first.
+using Frames = std::vector<const void*>;
 
 // Of all operations with the same call sites.
 struct Sums {
@@ -84,6 +92,15 @@ struct Message {
   std::uint32_t number = 0;
 };
 
+// Of one operation: it sends, it receives, or both.
+struct Messages {
+  std::array<Message, 2> all{};
+  std::uint8_t count = 0;  // 0: it has no partner of its own, as a collective one
+
+  auto begin() const { return all.begin(); }
+  auto end() const { return all.begin() + count; }
+};
+
 // What has been started and not completed yet.
 struct Pending {
   CallSite start;
@@ -93,9 +110,9 @@ struct Pending {
   Nanoseconds since = 0;         // when its start returned
   Nanoseconds outside = 0;       // what that thread had passed outside of MPI by then
   Nanoseconds inside = 0;        // what its start took
-  Message message{};
-  Stream stream{};         // of a persistent request: each start of it is a message of that
-  Nanoseconds tested = 0;  // what calls took that asked for it in vain
+  Messages messages{};
+  std::optional<Stream> stream{};  // of a persistent request: each start of it is a message of that
+  Nanoseconds tested = 0;          // what calls took that asked for it in vain
 };
 
 // By the bits of a request's or a window's handle. Any thread.

@@ -12,10 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "profile/call.hpp"
+#include "profile/regions.hpp"
 
 namespace progress_engine::profile {
 namespace {
@@ -24,24 +26,37 @@ using Json = nlohmann::ordered_json;
 
 double to_seconds(Nanoseconds time) { return 1e-9 * static_cast<double>(time); }
 
-// {"call": "MPI_Isend", "file": ..., "offset": of the return address in that file, "symbol": ...}, of Python {"call":
-// ..., "place": the function and its line}
-Json place_of(const CallSite& site) {
-  Json place;
-  place["call"] = function_names[site.function];
-  if (site.is_text) {
-    place["place"] = static_cast<const char*>(site.address);
-    return place;
-  }
+// "file", "offset": of the return address in that file, and "symbol" of code; nothing of code that is in no file.
+void put_address(Json& place, const void* address) {
   Dl_info info{};
   void* extra = nullptr;
-  if (dladdr1(site.address, &info, &extra, RTLD_DL_LINKMAP) == 0) return place;
+  if (dladdr1(address, &info, &extra, RTLD_DL_LINKMAP) == 0) return;
   const auto* map = static_cast<const link_map*>(extra);
   std::error_code error;
   const bool is_library = map && map->l_name && *map->l_name;
   place["file"] = is_library ? map->l_name : std::filesystem::read_symlink("/proc/self/exe", error).string();
-  place["offset"] = reinterpret_cast<std::uintptr_t>(site.address) - (map ? map->l_addr : 0);
+  place["offset"] = reinterpret_cast<std::uintptr_t>(address) - (map ? map->l_addr : 0);
   place["symbol"] = info.dli_sname ? Json(info.dli_sname) : Json(nullptr);
+}
+
+// {"call": "MPI_Isend", "region": its name, if it is in one, and of Python "place": the function and its line; else its
+// address, and "callers" with theirs where several frames tell a call site}
+Json place_of(const CallSite& site) {
+  Json place;
+  place["call"] = function_names[site.function];
+  if (site.region != 0) place["region"] = name_of_region(site.region);
+  switch (site.kind) {
+    case CallSite::Kind::text:
+      place["place"] = static_cast<const char*>(site.address);
+      break;
+    case CallSite::Kind::code:
+      put_address(place, site.address);
+      break;
+    case CallSite::Kind::frames:
+      const auto& frames = *static_cast<const Frames*>(site.address);
+      put_address(place, frames.front());
+      for (const void* frame : std::span(frames).subspan(1)) put_address(place["callers"].emplace_back(), frame);
+  }
   return place;
 }
 
@@ -60,7 +75,7 @@ Json row_of(const Operation& operation, const Sums& sums) {
 }
 
 // Nanoseconds since profiling began; null: it was never completed.
-Json messages_of(const Stream& stream, const std::vector<Life>& messages, Nanoseconds began) {
+Json messages_of(const Stream& stream, std::span<const Life> messages, Nanoseconds began) {
   Json row;
   row["peer"] = stream.peer;
   row["tag"] = stream.tag;
@@ -88,18 +103,30 @@ Nanoseconds time_of_day(Nanoseconds time) {
   return seconds(day.tv_sec) + day.tv_nsec - (now() - time);
 }
 
+// When it began by a clock that all processes have, and how much faster than its own that one goes; rank 0's where they
+// were compared: clocks differ by another amount at the end than in the beginning.
+void put_clock(Json& object, const Process& process, Nanoseconds began) {
+  const auto& first = process.clock_first;
+  const auto& last = process.clock_last;
+  object["began_ns"] = first ? began + first->offset : time_of_day(began);
+  object["pace"] = first && last && last->at > first->at ? 1 + static_cast<double>(last->offset - first->offset) /
+                                                                   static_cast<double>(last->at - first->at)
+                                                         : 1.0;
+  object["clock_error_ns"] = first ? Json(std::max(first->error, last ? last->error : 0)) : Json(nullptr);
+}
+
 }  // namespace
 
 void write(const Process& process) {
   const Profile& all = profile();
   Json object;
-  object["version"] = 1;
+  object["version"] = 2;
   object["rank"] = process.rank;
   object["world_size"] = process.size;
   object["host"] = host_name();
   object["elapsed_s"] = to_seconds((all.ended ? all.ended.load() : now()) - all.began);
   object["inside_s"] = to_seconds(all.inside);
-  object["began_ns"] = time_of_day(all.began);
+  put_clock(object, process, all.began);
   object["operations"] = Json::array();
   std::vector<Operation> known;
   all.sites.for_each([&](const Operation& operation, const Sums& sums) {
@@ -108,7 +135,7 @@ void write(const Process& process) {
   });
   object["numbers_receives"] = all.messages.numbers_receives();
   object["streams"] = Json::array();
-  all.messages.for_each_stream([&](const Stream& stream, const std::vector<Life>& messages) {
+  all.messages.for_each_stream([&](const Stream& stream, std::span<const Life> messages) {
     object["streams"].push_back(messages_of(stream, messages, all.began));
   });
   object["waits"] = Json::array();

@@ -1,47 +1,221 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two ranks exchange messages from two functions; each prints by which lines it called what."""
+"""where.c in Python."""
 
 from __future__ import annotations
 
 import inspect
+import struct
 import sys
 import time
+from collections.abc import Sequence
 from types import FrameType
 from typing import cast
 
 from mpi4py import MPI
 
-world = MPI.COMM_WORLD
-other = 1 - world.rank
+WORLD = MPI.COMM_WORLD
+RANK = WORLD.rank
+OTHER = 1 - RANK
+BYTES, ROUNDS, MANY = 4 << 20, 5, 8
+STAMP = struct.Struct("d")
+
+
+class Known:
+    """What is known of a site so far."""
+
+    def __init__(self) -> None:
+        self.computed = self.waited = self.whole = self.late = self.began = self.waits = 0.0
+
+    def begin(self) -> None:
+        self.began = time.monotonic()
+
+    def compute(self, seconds: float, operations: int = 1) -> None:
+        begin = time.monotonic()
+        while time.monotonic() - begin < seconds:
+            pass
+        self.computed += operations * (time.monotonic() - begin)
+
+    def wait(self) -> None:
+        self.waits = time.monotonic()
+
+    def end(self, operations: int = 1, message: Sequence[int] | bytearray | None = None) -> None:
+        """`message`: from the partner, which begins with the time when it was sent."""
+        end = time.monotonic()
+        self.waited += end - self.waits
+        self.whole += operations * (end - self.began)
+        theirs = STAMP.unpack_from(cast(bytearray, message))[0] if message else 0.0
+        self.late += max(0.0, min(theirs, end) - self.waits)
+
+    def tell(self, name: str, line: int, count: int, parts: int = 1) -> None:
+        spot = cast(FrameType, cast(FrameType, inspect.currentframe()).f_back).f_code.co_name
+        words = f"site {RANK} {name} {spot}:{line} count {count} parts {parts} computed {self.computed:.9f}"
+        words += f" waited {self.waited:.9f} whole {self.whole:.9f} late {self.late:.9f}\n"
+        if line > 0:
+            sys.stdout.write(words)  # at once: print writes the end of a line by itself
+            sys.stdout.flush()
+        WORLD.Barrier()
 
 
 def line_before() -> int:
     return cast(FrameType, cast(FrameType, inspect.currentframe()).f_back).f_lineno - 1
 
 
-def say(words: str) -> None:
-    sys.stdout.write(f"rank {world.rank}: {words}\n")  # at once: print writes the end of a line by itself
+def stamped(message: bytearray) -> bytearray:
+    STAMP.pack_into(message, 0, time.monotonic())
+    return message
 
 
-def exchange(size: int) -> None:
-    incoming = bytearray(size)
-    request = world.Irecv(incoming, other)
-    started = line_before()
-    sent = world.Isend(bytearray(size), other)
-    end = time.monotonic() + 0.02
-    while time.monotonic() < end:
-        pass
-    MPI.Request.Waitall([request, sent])
-    completed = line_before()
-    say(f"MPI_Irecv exchange() python_where.py:{started}")
-    say(f"MPI_Waitall exchange() python_where.py:{completed}")
+def exchange(out: bytearray, into: bytearray) -> None:
+    known, line = Known(), 0
+    for _ in range(ROUNDS):
+        known.begin()
+        received = WORLD.Irecv(into, OTHER, 1)
+        line = line_before()
+        sent = WORLD.Isend(stamped(out), OTHER, 1)
+        known.compute(0.02)
+        known.wait()
+        MPI.Request.Waitall([received, sent])
+        known.end(message=into)
+    known.tell("exchange", line, ROUNDS, 2)
 
 
-def agree() -> None:
-    world.Barrier()
-    called = line_before()
-    say(f"MPI_Barrier agree() python_where.py:{called}")
+def late() -> None:
+    known, line = Known(), 0
+    message = bytearray(8)
+    for _ in range(ROUNDS):
+        WORLD.Barrier()
+        if RANK == 0:
+            known.compute(0.03)
+            WORLD.Send(stamped(message), OTHER, 2)
+            continue
+        known.begin()
+        request = WORLD.Irecv(message, OTHER, 2)
+        line = line_before()
+        known.compute(0.01)
+        known.wait()
+        request.Wait()
+        known.end(message=message)
+    known.tell("late", line, ROUNDS)
 
 
-exchange(1 << 20)
-agree()
+def blocking() -> None:
+    known, line = Known(), 0
+    message = bytearray(8)
+    for _ in range(ROUNDS):
+        WORLD.Barrier()
+        if RANK == 0:
+            known.compute(0.02)
+            WORLD.Send(stamped(message), OTHER, 3)
+            continue
+        known.begin()
+        known.wait()
+        WORLD.Recv(message, OTHER, 3)
+        line = line_before()
+        known.end(message=message)
+    known.tell("blocking", line, ROUNDS)
+
+
+def persistent(message: bytearray) -> None:
+    known, line = Known(), 0
+    request = WORLD.Send_init(message, OTHER, 4) if RANK == 0 else WORLD.Recv_init(message, OTHER, 4)
+    for _ in range(ROUNDS):
+        WORLD.Barrier()
+        known.begin()
+        request.Start()
+        line = line_before()
+        known.compute(0.02)
+        known.wait()
+        request.Wait()
+        known.end()
+    request.Free()
+    known.tell("persistent", line, ROUNDS)
+
+
+def shared() -> None:
+    known, line = Known(), 0
+    messages = [bytearray(8) for _ in range(MANY)]
+    for _ in range(ROUNDS):
+        WORLD.Barrier()
+        if RANK == 0:
+            for message in messages[1:]:
+                WORLD.Send(message, OTHER, 5)
+            known.compute(0.03)
+            WORLD.Send(stamped(messages[0]), OTHER, 5)
+            continue
+        known.begin()
+        requests = []
+        for message in messages:
+            requests.append(WORLD.Irecv(message, OTHER, 5))
+            line = line_before()
+        known.compute(0.01, MANY)
+        known.wait()
+        MPI.Request.Waitall(requests)
+        known.end(MANY, messages[-1])
+    known.tell("shared", line, MANY * ROUNDS)
+
+
+def some() -> None:
+    known, line = Known(), 0
+    messages = [bytearray(8), bytearray(8)]
+    for _ in range(ROUNDS):
+        WORLD.Barrier()
+        if RANK == 0:
+            known.compute(0.01)
+            for message in messages:
+                WORLD.Send(message, OTHER, 8)
+            continue
+        known.begin()
+        requests = []
+        for message in messages:
+            requests.append(WORLD.Irecv(message, OTHER, 8))
+            line = line_before()
+        left = 2
+        while left:
+            known.compute(0.002, left)
+            known.wait()
+            done = len(MPI.Request.Testsome(requests) or [])
+            known.end(done)
+            left -= done
+    known.tell("some", line, 2 * ROUNDS)
+
+
+def collective() -> None:
+    known, line = Known(), 0
+    mine, total = bytearray(8), bytearray(8)
+    for _ in range(ROUNDS):
+        known.begin()
+        request = WORLD.Iallreduce([mine, MPI.LONG], [total, MPI.LONG])
+        line = line_before()
+        known.compute(0.03 if RANK == 0 else 0.01)
+        known.wait()
+        request.Wait()
+        known.end()
+    known.tell("collective", line, ROUNDS)
+
+
+def window() -> None:
+    known, line = Known(), 0
+    there = MPI.Win.Allocate(8192, 1, comm=WORLD)
+    for _ in range(ROUNDS):
+        if RANK == 0:
+            there.Lock(OTHER, MPI.LOCK_SHARED)
+            known.begin()
+            there.Put(bytearray(8192), OTHER)
+            line = line_before()
+            known.compute(0.01)
+            known.wait()
+            there.Unlock(OTHER)
+            known.end()
+        WORLD.Barrier()
+    known.tell("window", line, ROUNDS)
+    there.Free()
+
+
+exchange(bytearray(BYTES), bytearray(BYTES))
+late()
+blocking()
+persistent(bytearray(BYTES))
+shared()
+some()
+collective()
+window()
