@@ -26,7 +26,7 @@ Mpis = Annotated[
     typer.Option(
         "--mpi",
         metavar="M,...",
-        help="MPIs, see ./bench list; default: the three wheels.",
+        help="MPIs, see ./bench list; default: the three of PyPI.",
         autocompletion=values.mpis,
     ),
 ]

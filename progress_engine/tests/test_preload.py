@@ -134,6 +134,40 @@ def test_a_program_with_rights_of_its_own_is_refused(rights: str, program: Path,
     assert run(*caller, tool, "--strict", "--", program).returncode == 2
 
 
+def boxed(*seen: Path) -> list[str]:
+    """A container's command, up to the program: of this machine it shows the system and these folders."""
+    if not (bwrap := shutil.which("bwrap")):
+        pytest.skip("bubblewrap is not installed")
+    there = ["/usr", "/etc", "/sys", *map(str, seen)]
+    bound = [word for path in there for word in ("--ro-bind", path, path)]
+    links = [word for name in ("lib", "lib64", "bin") for word in ("--symlink", f"usr/{name}", f"/{name}")]
+    box = [bwrap, *bound, *links, "--proc", "/proc", "--dev", "/dev"]
+    if run(*box, "true").returncode != 0:
+        pytest.skip("no namespaces can be made here")
+    return box
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["progress-run outside", "progress-run inside"])
+def test_a_container_that_shows_the_engines_folder_has_it(inside: bool, program: Path, folder: Path) -> None:
+    """docs/how-to/containers.md"""
+    tool, shows = installed(folder / "engine"), folder / "shown"
+    shows.mkdir()
+    own = shutil.copy(program, shows)
+    box, runs = boxed(shows, folder / "engine"), [str(tool), "--"]
+    result = run(*([*box, *runs] if inside else [*runs, *box]), own)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "there\n", "")
+    hidden = run(*runs, *boxed(shows), own)
+    assert (hidden.returncode, hidden.stdout) == (0, "not there\n")
+    assert f"object '{tool.parents[1]}/lib/libprogress_engine.so' from LD_PRELOAD cannot be preloaded" in hidden.stderr
+
+
+def test_strictly_a_container_that_hides_the_engine_fails(strict: Launcher) -> None:
+    shown = [strict.program.parent, strict.mpi.prefix.resolve(), *strict.mpi.prefix.parents[:1]]
+    result = ran_strictly(strict, *boxed(*shown))
+    assert result.returncode == 2
+    assert "the engine saw MPI begin in none of its processes" in result.stderr
+
+
 @pytest.fixture
 def strict(mpi: Mpi, tmp_path: Path) -> Launcher:
     return Launcher(mpi, compiled(mpi, "scenarios.c", tmp_path, "-lpthread"))
