@@ -3,7 +3,7 @@
 
 import sys
 
-from harness.base.errors import defect, failed
+from harness.base.errors import INTERRUPTED, defect
 
 try:
     from harness.cli import main
@@ -11,7 +11,7 @@ try:
     status = main(sys.argv[1:])
 except KeyboardInterrupt:  # it takes a second to load
     print("bench: interrupted", file=sys.stderr)
-    status = failed(sys.argv[1:])
+    status = INTERRUPTED
 except Exception:
     status = defect(sys.argv[1:])
 

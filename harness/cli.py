@@ -4,7 +4,8 @@
 A command is made when it is called or asked for help. `./bench --help` reads its sentence off its file instead, since
 to import all of them takes many times as long.
 
-Exit status: 0 done, 1 something failed (of ./bench gate 3), 2 the call was wrong. A traceback is a defect.
+Exit status: 0 done, 1 something failed (of ./bench gate 3), 2 the call was wrong, 130 it was stopped. A traceback is a
+defect.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from analysis import errors as of_analysis
 from harness import __version__
-from harness.base.errors import FAILED, Failure, UsageError, defect, failed
+from harness.base.errors import FAILED, INTERRUPTED, Failure, UsageError, defect, failed
 from harness.base.paths import require_plain
 from harness.commands import COMMANDS, HEADINGS, NAME, VARIABLE, Command, Group
 
@@ -115,7 +116,7 @@ def _with_status(name: str, function: Callable[..., int]) -> Callable[..., None]
         try:
             status = function(*arguments, **options)
         except KeyboardInterrupt as stop:
-            raise Failure("interrupted") from stop
+            status = _complain(": ".join(["interrupted", *map(str, stop.args)]), INTERRUPTED)
         except BrokenPipeError:  # whoever read the output is gone
             status = failed([name])
             if status == FAILED:
@@ -195,7 +196,7 @@ def main(arguments: list[str]) -> int:
     except (Failure, of_analysis.Failure, OSError) as error:
         return _complain(error, failed(arguments))
     except KeyboardInterrupt:  # while the commands are read; Typer has an answer of its own once one runs
-        return _complain("interrupted", failed(arguments))
+        return _complain("interrupted", INTERRUPTED)
     except Exception:
         return defect(arguments)
     return 0

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import os
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from reframe.core.exceptions import ReframeError
 from reframe.core.runtime import runtime
 
 from harness.base.mpis import MPIS, Where, passed_on
-from harness.base.paths import ROOT
+from harness.base.paths import ROOT, python
 from harness.job import records
 from harness.job import session as sessions
 from harness.job.plan import Arm, Launch, Plan, Platform, Point, Rounds, Sampler, simulated_point_s
@@ -114,8 +113,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         self.records = session / "records"
         plan_file = Path(self.stagedir) / "plan.json"
         self.plan.save(plan_file)
-        self.executable = sys.executable
-        self.executable_opts = ["-m", "harness.job.runner", *(shlex.quote(str(path)) for path in (plan_file, session))]
+        self.executable, *options = python("-m", "harness.job.runner", str(plan_file), str(session))
+        self.executable_opts = list(map(shlex.quote, options))
         self.env_vars["PYTHONPATH"] = str(ROOT)
         self.prerun_cmds += self.programs.activation()
         self.job.launcher = getlauncher("local")()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The two ways a command ends badly, and with which status a failure ends.
+"""The two ways a command ends badly, and with which status a failure ends, or a stop.
 
 The message is the sentence that the user reads: what was wrong, where, what would be right. Standard library only: the
 set-up uses it before any package is installed.
@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 
 FAILED, NOT_TOLD = 1, 3
+INTERRUPTED = 130  # as shells say it of a Ctrl-C
 SHOWN = 3  # names that may be meant
 GATE = "gate"  # of which 1 says that the candidate is slower: a failure of its own must not say so
 

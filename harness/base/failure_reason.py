@@ -53,6 +53,8 @@ def of(text: str) -> str:
     lines = [line.strip() for line in whole.splitlines() if line.strip()]
     own = (one for one in reversed(lines) if not BY_LAUNCHER.search(one))
     said, found = next(own, "")[:LONGEST], _numbers(lines)
+    if any("srun: Job step creation temporarily disabled" in line for line in lines):
+        said = "srun waited for CPUs that a step around it holds: give it --overlap, or call it outside of that step"
     if ended := _ended(found):
         return f"{said}; {ended}" if said else ended
     if said:

@@ -60,6 +60,12 @@ def require_plain() -> None:
             raise UsageError(f"{what} '{path}': {end}, so a folder without is wanted.")
 
 
+def python(*words: str, interpreter: str | Path = sys.executable) -> list[str]:
+    """A command line of a Python of ours. It reads and writes UTF-8, whatever the caller's language is: our files say
+    no encoding. Not by a variable, which a user's own program would be given, too."""
+    return [str(interpreter), "-X", "utf8", *words]
+
+
 def venv_wanted() -> str:
     """What the stamp of a .venv says that is as uv.lock has it, of this Python."""
     python = ".".join(map(str, sys.version_info[:3]))

@@ -9,6 +9,7 @@ so nobody takes them from under somebody else. A lock ends with its process, how
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from harness.base import process
-from harness.base.errors import Failure
+from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, STATE_DIR
 
 LAST_LINES = 25
@@ -86,8 +87,7 @@ def _started(step: Step, output: IO[bytes]) -> contextlib.AbstractContextManager
 @contextlib.contextmanager
 def setup_lock() -> Iterator[None]:
     """Let one process at a time change the set-up; a second one waits and says so."""
-    STATE_DIR.mkdir(parents=True, exist_ok=True)
-    with (STATE_DIR / "setup.lock").open("w") as lock:
+    with _ours(STATE_DIR / "setup.lock", "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -135,8 +135,22 @@ def machine_holder() -> str:
 
 def _file() -> IO[str]:
     path = Path(os.environ.get(MACHINE_LOCK) or STATE_DIR / "turn.lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.open("a+")
+    return _ours(path, "a+")
+
+
+def _ours(path: Path, mode: str) -> IO[str]:
+    """The file, opened, in a folder made for it. UsageError where that is somebody else's, as in a shared clone."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open(mode)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        raise UsageError(
+            f"This call makes something in {path.parent}, which you cannot write ({error.strerror}). What only reads "
+            "works here all the same (list, report, claims, compare of sessions that there are). For the rest "
+            "name a folder of your own in OVERLAP_BENCH_HOME, or make a clone of your own."
+        ) from error
 
 
 def _take(file: IO[str], kind: int, what: str) -> None:

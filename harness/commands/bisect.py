@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 
 from harness.base import git, process
 from harness.base.errors import NOT_TOLD, UsageError
-from harness.base.paths import ROOT, require_clone
+from harness.base.paths import ROOT, python, require_clone
 from harness.base.steps import say
 from harness.sessions import bisect as bisection
 
@@ -52,7 +51,7 @@ def bisect(
     def gate(base: str, new: str, files: Path) -> int:
         say(f"bisect: {git.subject(ROOT, new)}")
         ours = ["--base", f"commit:{base},{variant}", "--new", f"commit:{new},{variant}", f"--out={files}"]
-        return process.attended([sys.executable, "-m", "harness", "gate", *ours, *options], cwd=ROOT)
+        return process.attended(python("-m", "harness", "gate", *ours, *options), cwd=ROOT)
 
     found = bisection.run(ROOT, ends[0], ends[1], gate)
     for step in found.steps:

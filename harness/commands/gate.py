@@ -15,6 +15,7 @@ import typer
 
 from analysis import errors as of_analysis
 from harness.base.errors import NOT_TOLD, UsageError
+from harness.base.paths import python
 from harness.base.steps import say
 from harness.commands import options, program_options
 from harness.commands.history import default_store
@@ -157,7 +158,7 @@ def _asked(request: Request, base: str, new: str, margin: str, minutes: float) -
     base, new = arms.named(base), arms.named(new)
     rule = Rule(margin=_margin(margin))
     rounds = gates.planned(request, (base, new), minutes, lambda points: fewest(rule.false_alarms / points))
-    look = [sys.executable, "-m", "analysis.gate.look"]
+    look = python("-m", "analysis.gate.look")
     share = minutes / len(request.studies)
     looks = sequential.looks(rounds)
     return (base, new), Gate([], gates.CANARY, rounds, share, looks, look, rule.margin, base, new)
@@ -202,9 +203,6 @@ def _run(request: Request, session: sessions.Session, out: Path | None, kept: Pa
     say(f"gate: {plan.new} against {plan.base}, at most {plan.rounds} rounds and {plan.minutes:g} min a study")
     try:
         runs.run(request, session)
-    except KeyboardInterrupt:
-        say(f"stopped; ./bench gate --resume {session.name} goes on with it")
-        return NOT_TOLD
     finally:
         say(f"session: {session.path}")
     return _tell(session, out, kept)
@@ -222,6 +220,11 @@ def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
     try:
         entries, others = stores.on_network(stores.read(kept), what.network, what.where)
         earlier = stores.before(entries, what.session, what.where, what.time, origin)
+        if later := [one.session for one in entries if one.where == what.where and one.time > what.time]:
+            say(
+                f"{len(later)} gates here began after this one by their clock ({later[-1]}) and are not counted: "
+                "the clocks of the nodes differ, or this is an older session."
+            )
         if others:
             say(f"earlier gates on another network are not counted: {'; '.join(others)}")
     except of_analysis.UsageError as error:

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,9 @@ import typer
 
 from harness.base import mpis
 from harness.base.errors import UsageError
-from harness.base.mpis import MPIS
+from harness.base.mpis import MPIS, Mpi
 from harness.commands import options
-from harness.job.program import Program
+from harness.job.program import Program, another_mpi
 from harness.setup import build
 from harness.setup.environment import ensure_mpis
 from harness.sites.systems import System
@@ -85,6 +86,7 @@ def named(
     path = MPIS[mpi].shell_environment()["PATH"] if system.own_mpis else os.environ.get("PATH", os.defpath)
     command = [found(command[0], path), *command[1:]]
     if system.own_mpis:
+        of_this_mpi(command[0], MPIS[mpi], MPIS[mpi].shell_environment())
         build.ensure_abi_of(command[0])
     return Program(
         command=command,
@@ -94,6 +96,12 @@ def named(
         time_from=time_from,
         check=check,
     )
+
+
+def of_this_mpi(program: str, mpi: Mpi, environment: Mapping[str, str]) -> None:
+    """UsageError where the program is linked to another MPI, or the loader does not find its own."""
+    if wrong := another_mpi(program, mpi.library, dict(os.environ) | dict(environment)):
+        raise UsageError(f"{program} is no program of {mpi.title}: {wrong}.")
 
 
 def _regular(option: str, pattern: str) -> None:

@@ -16,7 +16,7 @@ from harness.base.errors import UsageError
 from harness.base.mpis import Mpi, Where, passed_on
 from harness.base.paths import ROOT
 from harness.commands import options
-from harness.commands.program_options import Command, found
+from harness.commands.program_options import Command, found, of_this_mpi
 from harness.sessions.run import check_settings
 from harness.setup import build
 from harness.sites import systems
@@ -72,6 +72,7 @@ def mpirun(
         found(command[0], path)
     _ready(mpi, command)
     command = [found(command[0], path), *command[1:]]
+    of_this_mpi(command[0], named, named.shell_environment())
     build.ensure_abi_of(command[0])
     return _launch(named, chosen, variant, (ranks, min(nodes, ranks)), command)
 

@@ -18,6 +18,7 @@ from harness.base.steps import say
 from harness.commands import options, values
 from harness.commands.report import write
 from harness.job import session as sessions
+from harness.sessions import estimates
 from harness.sessions import run as runs
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
 from harness.sites import systems
@@ -143,16 +144,17 @@ def go_on(session: sessions.Session, force: bool, dry_run: bool) -> int:
 
 def describe(request: Request) -> str:
     """The plan in words: a line a job, and the whole time."""
-    lines = []
+    lines, total = [], 0.0
     for job in request.jobs():
+        seconds, learnt = estimates.of(job, request)
+        total += seconds
         variants = sorted({launch.variant for launch in job.launches})
         points = sorted({len(job.points_of(launch)) for launch in job.launches})
         lines.append(
             f"{job.study.name} on {request.system.name}, {job.mpi}: {len(job.launches)} launches of "
             f"{' or '.join(map(str, points))} points "
-            f"({', '.join(variants)}), about {job.estimate_s():.0f} s"
+            f"({', '.join(variants)}), about {seconds:.0f} s{f', as in {learnt}' if learnt else ''}"
         )
-    total = sum(job.estimate_s() for job in request.jobs())
     return "\n".join([*lines, f"in all about {total / 60:.1f} min, beside the set-up"])
 
 

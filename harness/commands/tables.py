@@ -191,6 +191,8 @@ def _interrupted(session: sessions.Session) -> Iterator[None]:
     with session.alone():
         try:
             yield
-        except BaseException:
+        except BaseException as ends:
             session.finish("interrupted")
+            if isinstance(ends, KeyboardInterrupt):
+                raise KeyboardInterrupt(f"{runs.resuming(session)} goes on with it") from None
             raise

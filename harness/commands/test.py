@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
@@ -21,7 +20,7 @@ import typer
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
-from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, require_clone
+from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, python, require_clone
 from harness.setup import build, environment
 from harness.setup.environment import ensure_mpis
 
@@ -193,7 +192,7 @@ def pytest(options: list[str], report: Path) -> list[str]:
     A test that fails once has failed: it waits for events, so that a busy machine is no reason.
     """
     longest = ["--durations=12", "--durations-min=10"]
-    return [sys.executable, "-m", "pytest", f"--junitxml={report}", "-q", *longest, *options]
+    return python("-m", "pytest", f"--junitxml={report}", "-q", *longest, *options)
 
 
 def environment_of_tests() -> dict[str, str]:

@@ -208,8 +208,7 @@ def _run(request: Request, session: sessions.Session) -> int:
         state = "complete"
     except KeyboardInterrupt:
         state = "interrupted"
-        say(f"stopped; {runs.resuming(session)} goes on with it")
-        raise
+        raise KeyboardInterrupt(f"{runs.resuming(session)} goes on with it") from None
     finally:
         with contextlib.suppress(OSError):  # a folder that takes nothing more has its own sentence
             session.finish(state)

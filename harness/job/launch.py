@@ -12,13 +12,13 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.base import process
 from harness.base.errors import UsageError
+from harness.base.paths import python
 from harness.base.variants import Recipe
 from harness.job import reap, records, verify
 from harness.job.plan import Arm, Launch, Plan, Point
@@ -99,12 +99,12 @@ def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch
         ended = process.run(
             arguments, environment | {MARK: name}, watch.log, watch.timeout_s, watch.folder, watch.errors
         )
-        clean = ended.status == 0 and not (watch.output and records.read(watch.output).cut_off)
+        clean = ended.status == 0 and not (watch.output and records.read_when_whole(watch.output).cut_off)
     finally:
         if not clean or watch.of_program:
             reap.kill(name)
         if not clean or (watch.of_program and plan.platform.nodes > 1):
-            everywhere = [*plan.platform.launch_command, sys.executable, "-m", reap.__name__, name]
+            everywhere = [*plan.platform.launch_command, *python("-m", reap.__name__, name)]
             said = Path(os.devnull) if clean else watch.log  # a program's log is about to be read
             process.note(plan.platform.reap or everywhere, said)
     return ended

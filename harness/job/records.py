@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ SCHEMA_VERSION = 4
 # What the runner adds to a point's intention; it does not identify the point.
 DERIVED = ("work_units",)
 FAILURES = ("failed", "timeout")
+LATE_S, LOOK_EVERY_S = 5.0, 0.2
 NOT_RUN = "not run: "  # so the reason begins of a launch that its job did not come to
 
 
@@ -50,6 +52,17 @@ def read(path: Path) -> RecordFile:
         except (ValueError, KeyError, TypeError, RecursionError):  # damaged: no line of a record
             record.cut_off = True
     record.cut_off |= record.end is None
+    return record
+
+
+def read_when_whole(path: Path) -> RecordFile:
+    """What a launch has left that ended well. Its first rank may have written it on another node, from where it comes
+    some seconds later by a shared file system: until then it is read as cut off."""
+    deadline = time.monotonic() + LATE_S
+    while (record := read(path)).cut_off and time.monotonic() < deadline:
+        time.sleep(LOOK_EVERY_S)
+        with contextlib.suppress(OSError):
+            os.listdir(path.parent)  # noqa: PTH208 - has the client of a network's file system ask for what is new
     return record
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from harness.base import machine, process
 from harness.base.errors import UsageError
-from harness.base.paths import ROOT
+from harness.base.paths import ROOT, python
 from harness.base.variants import LIMIT, Recipe, recipe, with_settings
 from harness.job import calibrate, read_back, records
 from harness.job.calibrate import Calibration
@@ -170,7 +170,7 @@ class Runner:
         """
         if self.plan.platform.simulated:
             return  # there are none
-        describe = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", machine.__name__, str(self.folders.nodes)]
+        describe = ["env", f"PYTHONPATH={ROOT}", *python("-m", machine.__name__, str(self.folders.nodes))]
         log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.nodes.log"
         process.note([*self.plan.platform.launch_command, *describe], log, DESCRIBE_TIMEOUT_S)
 

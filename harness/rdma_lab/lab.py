@@ -28,7 +28,7 @@ from typing import Any
 
 from harness.base import debian, process
 from harness.base.errors import Failure, UsageError
-from harness.base.paths import ROOT
+from harness.base.paths import ROOT, python
 from harness.base.steps import say, setup_lock
 from harness.rdma_lab import fetch, image, keeper, shell
 from harness.rdma_lab.settings import DATA_INTERFACE, DEVICE, NODES, Settings
@@ -202,7 +202,7 @@ def up(rate: str | None = None, memory_mb: int = MEMORY_MB, *, tied: bool = Fals
     ensure(where)
     read_end, tie = os.pipe()
     os.set_inheritable(tie, False)
-    command = [sys.executable, "-m", keeper.__name__, str(where.folder), json.dumps(asdict(settings))]
+    command = python("-m", keeper.__name__, str(where.folder), json.dumps(asdict(settings)))
     log = where.folder / "keeper.log"
     say("booting two emulated machines (about 15 s on two idle cores) ...")
     with log.open("wb") as output:

@@ -33,10 +33,11 @@ EXITS = {
 }
 
 
-def record(job: Job, session: Session, report: Path) -> int:
-    """Write a record of each launch of `job` that has points without any; how many. Raises OSError."""
+def record(job: Job, session: Session, report: Path) -> tuple[int, str]:
+    """Write a record of each launch of `job` that has points without any; how many, and why. Raises OSError."""
     case = _test_case(report, job.mpi)
-    reason = f"{records.NOT_RUN}{_how_it_ended(case, report)}"
+    why = _how_it_ended(case, report)
+    reason = f"{records.NOT_RUN}{why}"
     written = 0
     for launch in job.launches:
         known = {
@@ -49,7 +50,7 @@ def record(job: Job, session: Session, report: Path) -> int:
             left = records.not_run(_context(job, launch, session, case), lacking, "failed", reason, now())
             records.write(records.next_attempt(session.folders.records, launch.identity), left)
             written += 1
-    return written
+    return written, why
 
 
 def _test_case(report: Path, mpi: str) -> dict[str, Any]:
@@ -66,11 +67,13 @@ def _test_case(report: Path, mpi: str) -> dict[str, Any]:
 def _how_it_ended(case: dict[str, Any], report: Path) -> str:
     """In words, with the scheduler's own word where there is one."""
     state = case.get("job_state") or ""
+    complaint = " ".join(str(case.get("fail_reason") or "").split())
+    if "blocked" in complaint:  # by a drained node or a limit: ReFrame has cancelled it for that
+        return complaint
     if state in STATES:
         return f"{STATES[state]} ({state})"
     if case.get("job_exitcode") in EXITS:
         return EXITS[case["job_exitcode"]]
-    complaint = " ".join(str(case.get("fail_reason") or "").split())
     if state:
         return f"the batch job ended as {state} before this launch"
     return complaint or f"ReFrame ended without a word on this job, see {report.with_suffix('.log').name}"

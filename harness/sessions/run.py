@@ -15,14 +15,14 @@ from typing import Any
 
 from harness.base import mpis, process, steps, variants
 from harness.base.errors import Failure, UsageError
-from harness.base.paths import ROOT, STATE_DIR, VENV
+from harness.base.paths import ROOT, STATE_DIR, VENV, python
 from harness.base.steps import say
 from harness.job import session as sessions
 from harness.job.launch import salvage
 from harness.job.program import CALLERS_PYTHONPATH
 from harness.job.records import trouble
 from harness.job.session import Resumed, Session, State
-from harness.sessions import missing_launches
+from harness.sessions import estimates, missing_launches
 from harness.sessions.progress import Progress, watch
 from harness.sessions.request import Request
 from harness.setup.environment import ensure_mpis
@@ -35,6 +35,7 @@ from spack_env import site_environment as spack
 STOP_GRACE_S = 15.0
 ANSWER_LIMIT_S = 30.0
 LOG_TAIL = 15
+OF_GROUPS = ("engine-costs", "harm", "nodes")  # the commands that go on with sessions of their own
 WRONG_USE = 2  # the status of progress-run for settings that cannot be
 
 
@@ -98,8 +99,10 @@ def resumed_session(request: Request, session: Session, force: bool) -> Session:
 
 def resuming(session: Session) -> str:
     """The command that goes on with a session."""
-    asked = session.facts.request
+    asked, called = session.facts.request, session.facts.command[:1]
     command = "tune" if asked and asked.race else "gate" if asked and asked.gate else "run"
+    if called and called[0] in OF_GROUPS:
+        command = called[0]
     return f"./bench {command} --resume {session.name}"
 
 
@@ -121,6 +124,8 @@ def run(request: Request, session: Session) -> bool:
             with contextlib.ExitStack() as stack:
                 _run_studies(request, session, lambda: _open(request, session, stack), lock)
             state = "complete" if not request.missing(session.folders) else "incomplete"
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{resuming(session)} goes on with it") from None
         except OSError as error:
             raise _unwritable(session, error) or error from error
         finally:
@@ -178,14 +183,14 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
     opened = bring_up()
     jobs = request.jobs()
     planning.write(jobs, session.path)
-    progress = Progress({(job.study.name, job.mpi): job.estimate_s() for job in jobs})
+    progress = Progress({(job.study.name, job.mpi): estimates.of(job, request)[0] for job in jobs})
     with watch(session.path, progress):
         for study in request.studies:
             if not opened.alive():
                 say(f"the nodes of {request.system.name} are gone: making new ones")
                 opened = bring_up()
             mpis = [job.mpi for job in jobs if job.study is study]
-            command = opened.login(reframe_command(request, study, mpis, session.path))
+            command = opened.login([*reframe_command(request, study, mpis, session.path), *_extras(session)])
             report = _report(session.path, study.name)
             report.unlink(missing_ok=True)
             complaint = _reframe(command, report.with_suffix(".log"), lock)
@@ -194,9 +199,9 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
             salvage(session.folders)
             for job in jobs:
                 if job.study is study:
-                    count = missing_launches.record(job, session, report)
+                    count, why = missing_launches.record(job, session, report)
                     if count:
-                        say(f"{study.name} on {job.mpi}: {count} launches were not run; their records say why")
+                        say(f"{study.name} on {job.mpi}: {count} launch{'es' * (count > 1)} not run: {why}")
 
 
 def _report(session: Path, study: str) -> Path:
@@ -207,7 +212,8 @@ def reframe_command(request: Request, study: Study, mpis: list[str], session: Pa
     """ReFrame's command line for one study of the request on these MPIs."""
     prefix = session / "reframe"
     return [
-        *(str(VENV / "bin" / "reframe"), "--nocolor", "--exec-policy=serial", "--run"),
+        *python(str(VENV / "bin" / "reframe")),
+        *("--nocolor", "--exec-policy=serial", "--run"),
         *("-C", str(request.system.config)),
         *(("--system", f"{request.system.name}:{request.system.partition}") if request.system.partition else ()),
         "--skip-system-check",  # what cannot be measured here leaves records that say so
@@ -216,6 +222,16 @@ def reframe_command(request: Request, study: Study, mpis: list[str], session: Pa
         *("-p", f"^({'|'.join(map(re.escape, mpis))})$"),
         *("-P", f"scale={request.scale}", "-S", f"session_dir={session}"),  # which says what else is asked for
     ]
+
+
+def _extras(session: Session) -> list[str]:
+    """By what ReFrame's own database finds the session's runs again: session, commit and engines."""
+    git = session.facts.git
+    commit = f"{git.commit}{'+' * git.dirty}" if git else "unknown"
+    engines = [
+        f"{name.replace(' ', '_')}={digest}" for name, digest in session.facts.identity.items() if "engine" in name
+    ]
+    return ["--session-extras", ",".join([f"session={session.name}", f"commit={commit}", *engines])]
 
 
 def _reframe(command: list[str], log: Path, lock: int) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import sys
 
-from harness.base.errors import Failure, UsageError, failed
-from harness.base.paths import PYTHON, ROOT, require_plain, venv_is_there
+from harness.base.errors import INTERRUPTED, Failure, UsageError, failed
+from harness.base.paths import PYTHON, ROOT, python, require_plain, venv_is_there
 
 COMPLETING = "_BENCH_COMPLETE"  # harness/commands/__init__.py
 
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
         return 2 if isinstance(error, UsageError) else failed(arguments)
     except KeyboardInterrupt:
         print("bench: interrupted while setting up; the next call goes on from here", file=sys.stderr)
-        return failed(arguments)
+        return INTERRUPTED
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    return os.execv(PYTHON, [str(PYTHON), "-m", "harness", *arguments])
+    return os.execv(PYTHON, python("-m", "harness", *arguments, interpreter=PYTHON))

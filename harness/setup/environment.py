@@ -9,13 +9,15 @@ pip; pip is what there is without it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -50,7 +52,7 @@ PACKAGES: dict[str, dict[str, str]] = {
     "slurm": {"slurm-wlm": "sbatch", "munge": "munged", "libpmix-dev": "file:usr/lib/*/libpmix.so"},
     # a cluster's login node has it; here a test of the guide plays one
     "modules": {"lmod": "file:usr/share/lmod/lmod/libexec/lmod"},
-    "test": {"shellcheck": "shellcheck", "git": "git"},
+    "test": {"shellcheck": "shellcheck", "git": "git", "bubblewrap": "bwrap"},
     "Debian's MPIs": {
         "mpich": "mpiexec.mpich",
         "libmpich-dev": "mpicc.mpich",
@@ -120,8 +122,10 @@ def ask_for(packages: list[str]) -> None:
 def fetch_packages(packages: list[str]) -> None:
     """Install packages that ask_for() has let pass."""
     say(f"installing Debian packages: {' '.join(packages)}")
-    _update()
-    run_step("apt-get install", ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages], QUIET, 60)
+    install_them = ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages]
+    with _network(f"Debian packages ({' '.join(packages)})", "/etc/apt/sources.list"):
+        _update()
+        run_step("apt-get install", install_them, QUIET, 60)
 
 
 @functools.cache
@@ -131,8 +135,32 @@ def _update() -> None:
 
 UV = VENV / "bin" / "uv"
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check"]
+MIRROR = "pip config set global.index-url URL"
 LOCK_READER = Path(__file__).with_name("lock_file.py")
 ANSWER_LIMIT_S = 60.0
+# What uv, pip and apt-get say where no index is reached.
+_OFFLINE = re.compile(
+    r"dns error|resolv|[Nn]etwork is unreachable|[Cc]onnection refused|No route to host|timed out|[Cc]onnect error|"
+    r"NewConnectionError|error sending request|[Cc]annot connect to proxy|tunnel"
+)
+
+
+class Unreachable(Failure):
+    """Nothing can be installed from here."""
+
+
+@contextlib.contextmanager
+def _network(what: str, mirror: str) -> Iterator[None]:
+    """A step that fails in the body for want of a network is told in a sentence, and not in the tool's own lines."""
+    try:
+        yield
+    except Failure as failure:
+        if not _OFFLINE.search(str(failure)):
+            raise
+        raise Unreachable(
+            f"{what} cannot be installed: no package index is reached from here. Name a mirror ({mirror}) or a proxy "
+            "(https_proxy), or make this call once where there is a network: what it installs stays in this folder."
+        ) from failure
 
 
 def ensure() -> None:
@@ -170,6 +198,8 @@ def _install_uv() -> None:
         return
     try:
         install_locked("installing uv", "installer")
+    except Unreachable:
+        raise
     except Failure as failure:
         say(f"{failure}\nGoing on with pip alone.")
 
@@ -198,13 +228,15 @@ def install(title: str, prefix: Path, wanted: Sequence[str], about_s: int = 0) -
         options = ["--system-certs", "--compile-bytecode", "--python", target]
         command = [str(UV), "pip", "install", "-q", *options, *wanted]
         try:
-            run_step(title, command, about_s=about_s)
-        except Failure as failure:
+            with _network("Python packages", MIRROR):
+                run_step(title, command, about_s=about_s)
+        except Failure as failure:  # pip may be configured otherwise
             say(f"{failure}\nTrying pip instead.")
         else:
             return
     elsewhere = [] if prefix == VENV else ["--python", target]
-    run_step(title, [*PIP, *elsewhere, "install", "-q", *wanted], about_s=4 * about_s)
+    with _network("Python packages", MIRROR):
+        run_step(title, [*PIP, *elsewhere, "install", "-q", *wanted], about_s=4 * about_s)
 
 
 TOOLS = ("mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort", "mpiexec", "mpirun")

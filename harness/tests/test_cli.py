@@ -26,11 +26,17 @@ from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import LONGEST_HELP, main, sentence
 from harness.commands import COMMANDS, HEADINGS, VARIABLE
+from harness.job import records
+from harness.job import session as sessions
+from harness.job.records import RecordFile
 from harness.sessions import run as runs
 from harness.sessions.progress import Progress
+from harness.sessions.request import Request
+from harness.sessions.run import OF_GROUPS
 from harness.setup import bootstrap, environment
+from harness.sites.systems import BUILTIN
 from harness.tests import pages
-from reframe_checks.catalogue import groups, studies
+from reframe_checks.catalogue import by_names, groups, studies
 
 
 def test_a_debian_mpi_that_is_not_installed_is_named_with_its_packages(
@@ -91,13 +97,9 @@ def loaded(module: str, error: str, folder: Path, call: list[str]) -> subprocess
 
 
 @BOTH
-@pytest.mark.parametrize(("words", "status"), [(["list"], 1), (["--yes", "gate"], 3)])
-def test_ctrl_c_while_it_is_loaded_is_told_in_a_sentence(
-    module: str, command: list[str], words: list[str], status: int, tmp_path: Path
-) -> None:
-    """Of a gate status 1 would say that the candidate is slower."""
-    done = loaded(module, "KeyboardInterrupt", tmp_path, [*command, *words])
-    assert (done.returncode, done.stderr) == (status, "bench: interrupted\n")
+def test_ctrl_c_while_it_is_loaded_is_told_in_a_sentence(module: str, command: list[str], tmp_path: Path) -> None:
+    done = loaded(module, "KeyboardInterrupt", tmp_path, [*command, "list"])
+    assert (done.returncode, done.stderr) == (130, "bench: interrupted\n")
 
 
 @BOTH
@@ -115,15 +117,59 @@ def test_ctrl_c_while_the_commands_are_read(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("harness.cli._command", interrupted)
-    for command, status in {"list": 1, "gate": 3}.items():
-        assert main([command]) == status
+    for command in ("list", "gate"):  # of which 1 and 3 say something else
+        assert main([command]) == 130
         assert capsys.readouterr().err == "bench: interrupted\n"
+
+
+@pytest.mark.parametrize("command", [*(one for one in OF_GROUPS if one != "engine-costs"), "gate", "run"])
+def test_ctrl_c_within_a_run_names_the_command_that_goes_on(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], results: Path
+) -> None:
+    """Whatever the run is at: here at the nodes, which come first, but for engine-costs, whose own part does."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "set_up", lambda _: None)
+    monkeypatch.setattr(runs, "_open", stop)
+    more = {"run": ["overlap-ratio"], "gate": ["--base=bare", "--new=off"]}
+    call = [command, *more.get(command, []), "--system=local", "--mpi=mpich"]
+    monkeypatch.setattr(sys, "argv", ["bench", *call])
+    assert main(call) == 130
+    (session,) = results.glob("2*")
+    assert f"bench: interrupted: ./bench {command} --resume {session.name} goes on with it" in capsys.readouterr().err
 
 
 def test_a_second_start_sets_nothing_up_again() -> None:
     """Which it would say."""
     done = subprocess.run([ROOT / "bench", "--version"], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("call", [["list", "--json"], ["tune", "--help"], ["claims", "--help"]], ids=" ".join)
+def test_a_language_that_has_not_our_characters_changes_nothing(call: list[str], tmp_path: Path) -> None:
+    """ISO 8859-1, which lacks our dashes and arrows: of each file and of stdout it would be the encoding."""
+    made = ["localedef", "-i", "en_US", "-f", "ISO-8859-1", str(tmp_path / "en_US")]
+    if not shutil.which(made[0]) or subprocess.run(made, capture_output=True, check=False, timeout=120).returncode:
+        pytest.skip("no locale can be made here: localedef and its sources are of the package locales")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
+    said = [
+        subprocess.run([ROOT / "bench", *call], env=environ | of, capture_output=True, check=False, timeout=120)
+        for of in ({"LC_ALL": "C.UTF-8"}, {"LOCPATH": str(tmp_path), "LANG": "en_US"})
+    ]
+    assert said[0].returncode == said[1].returncode == 0, said[1].stderr
+    assert said[0].stdout == said[1].stdout
+
+
+def test_every_python_of_ours_is_told_its_encoding() -> None:
+    """By harness.base.paths.python, which is the one place that says how."""
+    found = subprocess.run(
+        ["git", "grep", "-nE", r"(sys\.executable|str\(PYTHON\)), \"-m\", (\"(harness|analysis)|[a-z_.]+__name__)"],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    ours = [line for line in found.stdout.splitlines() if "/tests/" not in line]
+    assert (found.returncode < 2, ours) == (True, [])
 
 
 def test_the_quick_table_says_what_a_run_would_be(capsys: pytest.CaptureFixture[str], results: Path) -> None:
@@ -379,3 +425,26 @@ def test_a_clone_that_is_not_set_up_completes_nothing_and_makes_nothing(monkeypa
     monkeypatch.setattr(bootstrap, "venv_is_there", lambda: False)
     monkeypatch.setattr(environment, "ensure", lambda: pytest.fail("a Tab must not install anything"))
     assert bootstrap.main([]) == 0
+
+
+def test_a_plan_takes_as_long_as_the_newest_session_of_the_same_says(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["run", "overlap-ratio", "--system=local", "--mpi=mpich", "--variant=bare", "--scale=test", "--dry-run"]
+    assert main([*call]) == 0
+    reckoned = capsys.readouterr().out
+    assert "as in" not in reckoned
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["bare"], scale="test")
+    session = sessions.create("earlier", request.facts())
+    assert session.path.parent == results
+    (job,) = request.jobs()
+    launch = job.launches[0]
+    lines = [records.unmeasured(dict(point), "ok", "") for point in job.points_of(launch)]
+    end = {"status": "ok", "ranks": [], "elapsed_s": 1.0, "launch_s": 300.0}
+    records.write(session.folders.records / f"{launch.identity}.jsonl", RecordFile({}, lines, end))
+    (session.folders.records / f"{launch.identity}.r1.jsonl").write_text("damaged")
+    assert main([*call]) == 0
+    seconds = 300 * len(job.launches)
+    assert f"about {seconds} s, as in {session.name}\n" in capsys.readouterr().out
+    assert main(["run", "overlap-ratio", *call[2:], "--mpi=openmpi"]) == 0
+    assert "as in" not in capsys.readouterr().out

@@ -106,6 +106,10 @@ PRIMARY = (
 OUTPUTS = {
     "a program's own": ("energy -4.6\nout of memory\n", "out of memory"),
     "nothing": ("\n \n", ""),
+    "a step within a step": (
+        "srun: Job step creation temporarily disabled, retrying (Requested nodes are busy)\nsrun: Force Terminated\n",
+        "srun waited for CPUs that a step around it holds: give it --overlap, or call it outside of that step",
+    ),
     "a table's end": (f"total 3\n{RULE}\n", "total 3"),
     # MPICH
     "Hydra, abort": (hydra(134, "Aborted (signal 6)"), "ended by signal 6 (Aborted)"),

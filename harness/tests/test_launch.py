@@ -88,7 +88,7 @@ def test_a_record_says_that_its_processors_are_emulated_and_only_then(plan: Plan
 # A launcher that runs the program on "the nodes", which have other names, without this process's environment.
 LAUNCHER = """
 import subprocess, sys
-env, path, python, minus_m, module, folder = sys.argv[1:]
+env, path, python, *options, module, folder = sys.argv[1:]
 for host in ("n1", "n2"):
     program = (
         f"import runpy, socket, sys; socket.gethostname = lambda: {host!r}; sys.argv = [{module!r}, {folder!r}]; "

@@ -25,6 +25,12 @@ BUILD = case(fixture=True, result="fail", fail_reason="build error: there is no 
 WAITED = case(result="abort", fail_reason="dependencies failed")
 BUILT = case(fixture=True, result="pass", fail_reason=None)
 DIED = case(result="fail", fail_reason="job failed", job_state="NODE_FAIL")
+BLOCKED = case(
+    result="fail",
+    job_state="CANCELLED",
+    fail_reason="job blocked error: [jobid=7] job cancelled because it was blocked due to a perhaps non-recoverable "
+    "reason: ReqNodeNotAvail, UnavailableNodes:vc2",
+)
 OTHERS = case(environ="openmpi", result="fail", fail_reason="something of another MPI")
 
 
@@ -33,6 +39,7 @@ OTHERS = case(environ="openmpi", result="fail", fail_reason="something of anothe
     [
         ([BUILD, WAITED, OTHERS], "not run: build error: there is no progress-run"),
         ([BUILT, DIED, OTHERS], "not run: a node of the batch job died (NODE_FAIL)"),
+        ([BUILT, BLOCKED], "perhaps non-recoverable reason: ReqNodeNotAvail, UnavailableNodes:vc2"),
         ([OTHERS], "ReFrame ended without a word on this job"),
     ],
 )
@@ -45,6 +52,7 @@ def test_the_cause_is_named(
     report = tmp_path / "tasks.json"
     report.write_text(json.dumps({"runs": [{"testcases": cases}]}))
     (job,) = request.jobs()
-    assert missing_launches.record(job, session, report) == len(job.launches)
+    count, why = missing_launches.record(job, session, report)
+    assert count == len(job.launches) and words.removeprefix(records.NOT_RUN) in why
     (file,) = records.attempts(session.folders.records, job.launches[0].identity)
     assert all(words in line["reason"] for line in records.read(file).points)

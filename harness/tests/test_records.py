@@ -29,6 +29,23 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
 
 
+def test_a_record_that_comes_late_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from another node by a shared file system: first nothing, then a part, then all."""
+    lines: list[dict[str, dict[str, str]]] = [{"header": {}}, {"end": {"status": "ok"}}]
+    whole = [json.dumps(line) + "\n" for line in lines]
+    states = iter([None, "", whole[0], "".join(whole)])
+
+    def comes(_: float) -> None:
+        if (text := next(states)) is not None:
+            (tmp_path / "r").write_text(text)
+
+    monkeypatch.setattr("harness.job.records.time.sleep", comes)
+    assert not records.read_when_whole(tmp_path / "r").cut_off
+    assert next(states, "all came") == "all came"
+    monkeypatch.setattr(records, "LATE_S", 0.0)
+    assert records.read_when_whole(tmp_path / "none").cut_off
+
+
 def test_a_cut_off_record_gives_its_whole_lines(tmp_path: Path) -> None:
     records.write(tmp_path / "r.jsonl", good_record(LAUNCH))
     text = (tmp_path / "r.jsonl").read_text()

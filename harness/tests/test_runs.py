@@ -158,8 +158,11 @@ def test_a_run_that_is_stopped_keeps_what_is_finished_and_can_be_resumed(
     running = Running(*LONG)
     running.wait_for("2/6")
     os.kill(running.process.pid, number)
-    assert running.ended() == (-number if number == signal.SIGKILL else 1)
+    assert running.ended() == (-number if number == signal.SIGKILL else 130)
     session = (results / "latest").resolve()
+    assert (
+        number == signal.SIGKILL or f"bench: interrupted: ./bench run --resume {session.name} goes on" in running.said
+    )
     assert eventually(lambda: nothing_runs(state)), "processes of the nodes are left"
     finished = len(list((session / "records").glob("*.jsonl")))
     assert 2 <= finished < 6

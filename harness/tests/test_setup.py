@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from harness.base import mpis, paths, process, steps
-from harness.base.errors import Failure
+from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, Where
 from harness.base.paths import BUILD_DIR, ROOT
 from harness.setup import bootstrap, build, environment
@@ -74,9 +74,10 @@ def test_a_set_up_that_fails_is_no_slower_candidate(
         raise error
 
     monkeypatch.setattr(bootstrap, "venv_is_there", lambda: False)
-    for error, said in {Failure("no route to the index"): "no route", KeyboardInterrupt(): "interrupted"}.items():
+    ends = {Failure("no route to the index"): (status, "no route"), KeyboardInterrupt(): (130, "interrupted")}
+    for error, (ended, said) in ends.items():
         monkeypatch.setattr(environment, "ensure", lambda error=error: fails(error))
-        assert bootstrap.main(["--yes", command]) == status
+        assert bootstrap.main(["--yes", command]) == ended
         assert said in capsys.readouterr().err
 
 
@@ -146,6 +147,18 @@ def test_a_step_that_fails_shows_its_end_and_a_stamp_holds_for_what_it_was_made(
         steps.run_step("a step", ["no-such-program"])
 
 
+def test_what_a_shared_clone_does_not_let_one_make_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """/sys is nobody's, not even root's."""
+    monkeypatch.setattr(steps, "STATE_DIR", Path("/sys/overlap-bench"))
+    monkeypatch.delenv(steps.MACHINE_LOCK, raising=False)
+    for taken in (steps.setup_lock, lambda: steps.machine_alone("x"), lambda: steps.machine_shared("x")):
+        with (
+            pytest.raises(UsageError, match=r"^This call makes something in /sys/overlap-bench, which you cannot"),
+            taken(),
+        ):
+            pytest.fail("it was taken")
+
+
 def test_where_uv_is_not_or_fails_pip_is_tried_and_why_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,6 +174,32 @@ def test_where_uv_is_not_or_fails_pip_is_tried_and_why_is_said(
     environment.install("a package", tmp_path, ["world==1"])
     assert installed.read_text().endswith("install -q world==1\n")
     assert "no route to the index" in capsys.readouterr().err
+
+
+OFFLINE = {
+    "uv": "error: Request failed after 3 retries\n  Caused by: error sending request for url\n  Caused by: dns error",
+    "pip": "WARNING: Retrying: NewConnectionError: [Errno 101] Network is unreachable\n" * 5 + "ERROR: no version of x",
+    "apt-get": "Err:1 http://deb.debian.org\n  Temporary failure resolving 'deb.debian.org'",
+}
+
+
+def test_without_a_network_that_is_said_in_a_sentence_and_not_in_the_tools_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for name, said in OFFLINE.items():
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{said}" >&2\nexit 1\n')
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(environment, "UV", tmp_path / "uv")
+    monkeypatch.setattr(environment, "PIP", [str(tmp_path / "pip")])
+    monkeypatch.setattr(environment, "_update", lambda: None)
+    monkeypatch.setattr(environment, "install_locked", lambda title, _: environment.install(title, tmp_path, ["x"]))
+    with pytest.raises(Failure, match=r"^Python packages cannot be installed: no package index is reached"):
+        environment._install_uv()
+    with pytest.raises(Failure, match=r"^Debian packages \(g\+\+\) cannot be installed: no package index is reached"):
+        environment.fetch_packages(["g++"])
+    said = capsys.readouterr().err
+    assert not [line for text in OFFLINE.values() for line in text.splitlines() if line in said], said
 
 
 @pytest.mark.parametrize(("configuration", "steps_run"), [("global.index-url='https://mirror'", 0), ("", 1)])

@@ -271,7 +271,8 @@ def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too
     here = replace(plan.platform, system="local:loopback")
     only = replace(plan, study="own-program", platform=here, program=request.program, points=[{}], launches=[])
     (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "own-program.local.mpich.trial.log").touch()
+    for kind in ("log", "err"):
+        (tmp_path / "logs" / f"own-program.local.mpich.trial.{kind}").touch()
     assert Runner(only, tmp_path).run() == 0
     assert tuning.trial_s(request, session) == 40.0
     monkeypatch.setattr(tuning, "run_block", lambda request, _: request)
@@ -288,7 +289,8 @@ def test_a_program_that_cannot_be_used_is_refused_before_any_block(
     only = replace(plan, study="own-program", program=request.program, points=[{}], launches=[])
     only = replace(only, platform=replace(plan.platform, system="local:loopback"))
     (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "own-program.local.mpich.trial.log").touch()
+    for kind in ("log", "err"):
+        (tmp_path / "logs" / f"own-program.local.mpich.trial.{kind}").touch()
     blocks: list[int] = []
 
     def run_block(request: Request, _: Session) -> Request:

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
+from harness.commands import program_options, programs
 from harness.sessions import run as runs
 
 RUN = "run overlap-ratio"
@@ -193,6 +194,28 @@ def test_a_wrong_call_gets_a_sentence_and_status_2(
     assert not captured.err.startswith("bench: ") or captured.err.count("\n") == 1
     assert captured.out == ""
     assert not results.exists(), "nothing may be left behind"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(f"{PROGRAM} {more} -- true" for more in ("", "--launches 2", "-n 2 --check x")),
+        "where --mpi mpich -- true",
+        f"{OWN} --mpi mpich -- true",
+        f"{TUNE} --mpi mpich -- true",
+        "mpirun --system local --mpi mpich -- true",
+    ],
+)
+def test_a_program_of_another_mpi_is_refused_before_anything_is_made(
+    call: str, results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(program_options, "another_mpi", lambda *_: "it links another MPI: libmpi.so.40")
+    monkeypatch.setattr(program_options, "ensure_mpis", lambda *_: None)
+    monkeypatch.setattr(programs, "_ready", lambda *_: None)
+    monkeypatch.setattr(runs, "set_up", lambda _: pytest.fail("it goes on"))
+    assert main(shlex.split(call)) == 2
+    assert "/true is no program of MPICH (PyPI): it links another MPI: libmpi.so.40.\n" in capsys.readouterr().err
+    assert not results.exists()
 
 
 CALLS = [

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 
 from harness.base.mpis import MPIS
+from harness.base.paths import python
 from harness.job.reap import MARK
 from harness.rdma_lab import attend, lab, reap, settings
 from harness.rdma_lab.state import bin_dir
@@ -23,14 +23,14 @@ def _extras(running: lab.Lab) -> common.Config:
     own = [name for name in os.environ if name.startswith("UCX_")]
     return {
         "launch": "mpiexec",
-        "via": [sys.executable, "-m", attend.__name__],
+        "via": python("-m", attend.__name__),
         "hosts": list(settings.NODES),
         "exports": sorted(own),
         "nodes": len(settings.NODES),
         "cores": 1,
         "network": running.network_description,
         "emulated": True,
-        "reap": [sys.executable, "-m", reap.__name__, MARK],
+        "reap": python("-m", reap.__name__, MARK),
     }
 
 

@@ -7,10 +7,10 @@ what Spack installed; `vcluster-slurm` submits each check as one batch job to a 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 from harness.base.machine import available_cores
+from harness.base.paths import python
 from harness.vcluster import cluster
 from reframe_checks.systems import common
 from spack_env.site_environment import SiteEnvironment
@@ -26,7 +26,7 @@ def _extras(running: cluster.Cluster) -> common.Config:
         "cpus_shared": True,
         "cpus_too_few": "more virtual nodes than CPUs" if shared else "",
         "cores": min(len(available_cores(cpus)) for cpus in _nodes(running)),
-        "reap": [sys.executable, "-m", "harness.vcluster.reap"],
+        "reap": python("-m", "harness.vcluster.reap"),
     }
 
 
