@@ -139,7 +139,6 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.full
-@pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.vcluster
 @pytest.mark.timeout(7200)

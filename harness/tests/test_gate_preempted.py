@@ -25,7 +25,6 @@ from harness.vcluster.tests.vcluster_fixtures import processes, run
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [
     pytest.mark.full,
-    pytest.mark.alone,
     pytest.mark.mpi,
     pytest.mark.vcluster,
     pytest.mark.slurm,
@@ -70,7 +69,7 @@ def jobs(nodes: Cluster, what: str = "%i") -> list[str]:
 
 def preempted(nodes: Cluster, folder: Path) -> tuple[Running, str, set[str]]:
     """A gate whose nodes a job of the higher tier has: its job, and what it had finished before."""
-    running = Running(*GATE, "--minutes", "1.5")
+    running = Running(*GATE, "--minutes", "3")
     running.wait_for("mpich 9/", 180)
     (mine,) = jobs(nodes)
     before = finished(latest(folder))

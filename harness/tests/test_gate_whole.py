@@ -23,11 +23,11 @@ from harness.sessions import arms
 from harness.setup import build, environment
 from harness.tests.sessions import Running, bench, facts
 
-pytestmark = [pytest.mark.full, pytest.mark.alone, pytest.mark.mpi, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.timeout(900)]
 
 MPICH = MPIS["mpich"]
 POINT = ("--set", "size_bytes=65536", "--set", "comp_over_comm=1.0", "--set", "pattern=both")
-SHORT = ("--minutes", "1", *POINT)
+SHORT = ("--minutes", "2", *POINT)
 SAME, ANY = (0, 3), (0, 1, 3)  # statuses of the same program twice, and of two that differ
 WAITS = "waiting for another ./bench on this machine (gate, PID "
 
