@@ -18,8 +18,8 @@ namespace {
 class NoEvents : public EventSource {
  public:
   bool wait(Nanoseconds /*bound*/) override { return false; }
-  bool came_late() override { return false; }
-  void remember() override {}
+  void before_poll() override {}
+  PollEffect after_poll() override { return {}; }
   bool any() const override { return false; }
   bool carries() const override { return false; }
   void watch(int /*descriptor*/, std::function<void()> /*handler*/) override {}

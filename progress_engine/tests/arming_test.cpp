@@ -53,7 +53,7 @@ TEST(Arming, RestsEverLongerWhileTriesGainNothing) {
   for (int i = 0; i < 10; ++i) {
     arming.backoff_ended();
     EXPECT_TRUE(arming.armed());
-    busy_periods(arming, 21, 0, little);
+    busy_periods(arming, 51, 0, little);
     EXPECT_FALSE(arming.armed());
   }
   EXPECT_EQ(arming.backoff(), longest);

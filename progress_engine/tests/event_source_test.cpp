@@ -176,6 +176,18 @@ class Connection {
     close(other);
     return kept;
   }
+  // Until the sender would have to wait: how much that is.
+  std::size_t fill() const {
+    const std::vector<char> data(65536);
+    std::size_t sent = 0;
+    for (ssize_t some = 0; (some = ::send(from_, data.data(), data.size(), MSG_DONTWAIT)) > 0;)
+      sent += static_cast<std::size_t>(some);
+    return sent;
+  }
+  void receive(std::size_t bytes) const {
+    std::vector<char> data(bytes);
+    EXPECT_GT(read(to_, data.data(), bytes), 0);
+  }
   void send(std::size_t bytes) const {
     const std::vector<char> data(bytes);
     EXPECT_EQ(write(from_, data.data(), bytes), static_cast<ssize_t>(bytes));
@@ -219,6 +231,40 @@ TEST(TcpTraffic, CountsWhenItCarriesMessages) {
   ours.send(20'000);
   settle();
   EXPECT_TRUE(events.carries());
+}
+
+// A poll that reads what has come wins nothing that the kernel has not won; one that writes does, whichever socket the
+// answer leaves through.
+TEST(TcpTraffic, NeedsThePollsThatWrite) {
+  EpollEvents events(Sockets::new_tcp);
+  const Connection ours;
+  events.refresh();
+  while (events.wait(microseconds(5000))) {
+  }
+  ours.send_byte();
+  ASSERT_TRUE(events.wait(seconds(5)));
+  events.before_poll();
+  ours.receive_byte();
+  const PollEffect read = events.after_poll();
+  EXPECT_FALSE(read.needed);
+  EXPECT_FALSE(read.late);
+  events.before_poll();
+  ours.send_byte();
+  EXPECT_TRUE(events.after_poll().needed);
+}
+
+// The peer stops where nobody reads: then the poll that reads is needed as well.
+TEST(TcpTraffic, NeedsThePollsThatMakeRoom) {
+  EpollEvents events(Sockets::new_tcp);
+  const Connection ours;
+  events.refresh();
+  const std::size_t until_it_is_full = ours.fill();
+  ASSERT_TRUE(events.wait(seconds(5)));
+  events.before_poll();
+  ours.receive(until_it_is_full / 2);
+  const PollEffect effect = events.after_poll();
+  EXPECT_TRUE(effect.late);
+  EXPECT_TRUE(effect.needed);
 }
 
 // A socket's number may be another file's by the time its last event is told: a child still has the socket.

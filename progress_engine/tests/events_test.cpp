@@ -48,10 +48,19 @@ class SteadyTraffic : public NoTraffic {
   }
 };
 
+// The same, and the kernel alone takes it all in.
+class TakenInByTheKernel : public SteadyTraffic {
+ public:
+  PollEffect after_poll() override { return {}; }
+};
+
 struct Program {
+  explicit Program(std::unique_ptr<EventSource> events = std::make_unique<SteadyTraffic>())
+      : engine{make_policy(resolve_values("adaptive", {})), std::make_unique<MovingProgress>(moves),
+               std::move(events)} {}
+
   std::atomic<int> moves{0};
-  Engine engine{make_policy(resolve_values("adaptive", {})), std::make_unique<MovingProgress>(moves),
-                std::make_unique<SteadyTraffic>()};
+  Engine engine;
   ThreadSlot& slot = engine.activity().acquire();
 
   std::uint64_t wakes() const { return engine.workers().front()->wakes; }
@@ -96,6 +105,73 @@ TEST(Events, LeaveAProgramAloneThatWaitsAtOnce) {
     return program.wakes() - before < exchanges / 2;
   }));
   EXPECT_TRUE(program.engine.stop(patience));
+}
+
+// Polls find data, and copy what the MPI would copy as well when it is waited for.
+TEST(Events, LeaveAProgramAloneWhoseMessagesTheKernelTakesIn) {
+  constexpr int exchanges = 40;
+  Program program(std::make_unique<TakenInByTheKernel>());
+  program.engine.start();
+  EXPECT_TRUE(eventually([&] {
+    const auto before = program.wakes();
+    for (int i = 0; i < exchanges; ++i) program.exchange(microseconds(10'000), microseconds(100));
+    return program.wakes() - before < 2 * exchanges;
+  })) << "as long as it polls there are at least three wakes an exchange";
+  EXPECT_TRUE(program.engine.stop(patience));
+}
+
+// A handshake: one poll answers it, and then the network has enough to do until the program waits.
+class OneAnswer : public NoTraffic {
+ public:
+  explicit OneAnswer(std::atomic<bool>& asked) : asked_(asked) {}
+  bool wait(Nanoseconds bound) override {
+    NoTraffic::wait(asked_ ? 0 : bound);
+    return asked_;
+  }
+
+ private:
+  std::atomic<bool>& asked_;
+};
+
+class Answering : public ProgressFunction {
+ public:
+  Answering(std::atomic<bool>& asked, std::atomic<int>& answers) : asked_(asked), answers_(answers) {}
+  void poll() override {
+    if (!asked_.exchange(false)) return;
+    for (const Nanoseconds start = now(); now() - start < microseconds(12);) {
+    }
+    ++answers_;
+  }
+
+ private:
+  std::atomic<bool>& asked_;
+  std::atomic<int>& answers_;
+};
+
+// What follows the last poll of a busy period is won by it: of a short message there is no other poll.
+TEST(Events, StayArmedForMessagesThatNeedOnePoll) {
+  std::atomic<bool> asked{false};
+  std::atomic<int> answers{0};
+  Engine engine(make_policy(resolve_values("adaptive", {})), std::make_unique<Answering>(asked, answers),
+                std::make_unique<OneAnswer>(asked));
+  ThreadSlot& slot = engine.activity().acquire();
+  engine.start();
+  constexpr int exchanges = 200;
+  EXPECT_TRUE(eventually([&] {  // while the machine is busy fewer
+    const int before = answers;
+    for (int i = 0; i < exchanges; ++i) {
+      asked = true;
+      Activity::note_start(slot, 1, Activity::unbounded);
+      engine.after_call(slot);
+      wait(microseconds(2000));
+      slot.depth = 1;
+      add(slot.completed, 1);
+      slot.depth = 0;
+      engine.after_call(slot);
+    }
+    return answers - before > exchanges * 2 / 3;
+  }));
+  EXPECT_TRUE(engine.stop(patience));
 }
 
 struct OnAFabric {

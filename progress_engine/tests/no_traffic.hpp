@@ -11,6 +11,7 @@ class NoTraffic : public EpollEvents {
   NoTraffic() : EpollEvents(Sockets::none) {}
   bool any() const override { return true; }
   bool carries() const override { return true; }
+  PollEffect after_poll() override { return {.needed = true}; }
 };
 
 }  // namespace progress_engine

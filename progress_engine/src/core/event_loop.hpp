@@ -18,21 +18,18 @@ namespace progress_engine {
 // progress when it is needed, fewest context switches).
 //
 // A busy period lasts as long as there is work and no thread of the program is inside MPI. Its gain comes from those
-// polls that moved something and after which the program went on to compute. Between nodes it is their own time, which
-// the program's calls need not spend later, and the time since the poll before, in which the network worked beside the
-// computation instead of after it. (Where nothing announces traffic, no clock tells whether a poll moved something: an
-// answer that starts a transfer without this CPU takes no longer than finding nothing. There each poll is taken to win
-// a small share of the time that it watched over, which bounds what the polls may cost.) On one node it is the polls'
-// own time, and that only if there is a CPU to spare. Its price is the CPU time of the engine thread outside of all
-// polls that moved something, and what its wakes disturb. An account of both that runs into debt disarms: the thread
-// then backs off, and tries again with a smaller debt allowed. The backoff doubles as long as no try gains. The account
-// has a ceiling: a good past is forgotten.
+// polls that moved something and after which the program went on to compute. Between nodes that is the time after a poll
+// that was needed (see PollEffect), in which the network worked beside the computation instead of after it, and after
+// those that move the rest of such a message. What the kernel takes in without a poll is won without one. (Where nothing
+// announces traffic, no clock tells whether a poll moved something: an answer that starts a transfer without this CPU
+// takes no longer than finding nothing. There each poll is taken to win a small share of the time that it watched over,
+// which bounds what the polls may cost.) On one node it is the polls' own time, and that only if there is a CPU to
+// spare. Its price are the engine thread's wakes and the polls that moved nothing. An account of both that runs into
+// debt disarms: the thread then backs off, and tries again. The backoff doubles as long as no try gains. The account has
+// a ceiling: a good past is forgotten.
 
 class Arming {
  public:
-  // What a wake costs the program beside the CPU time of the thread that wakes: evicted caches.
-  static constexpr Nanoseconds disturbance = microseconds(5);
-
   Arming(Nanoseconds first_backoff, Nanoseconds longest_backoff)
       : first_backoff_(first_backoff), longest_backoff_(longest_backoff), backoff_(first_backoff) {}
 
@@ -43,7 +40,7 @@ class Arming {
   // The backoff is over.
   void backoff_ended() {
     armed_ = true;
-    account_ = -(debt - trial);
+    account_ = 0;
     backoff_ = std::min(2 * backoff_, longest_backoff_);
   }
 
@@ -57,7 +54,6 @@ class Arming {
   // A wake for nothing costs some ten microseconds, a look for new sockets some fifty. A busy period in which the
   // program waits at once gains nothing, whatever the next one does: no single one may decide.
   static constexpr Nanoseconds debt = microseconds(500);
-  static constexpr Nanoseconds trial = microseconds(200);
   static constexpr Nanoseconds ceiling = microseconds(5000);
 
   Nanoseconds first_backoff_;
@@ -80,7 +76,7 @@ class EventLoop {
                   microseconds(engine.policy().max_distance_us)),
         unannounced_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().start_distance_us),
                      microseconds(engine.policy().max_distance_us)),
-        arming_(microseconds(engine.policy().rest_us), microseconds(8L * engine.policy().rest_us)),
+        arming_(microseconds(engine.policy().rest_us), microseconds(16L * engine.policy().rest_us)),
         may_disarm_(engine.policy().rest_us > 0 && !engine.policy().managed_waiting),
         timeout_(first_timeout()) {
     if (events_ && doorbell_) events_->watch(doorbell_->published().descriptor(), [this] { read_datagrams(); });
@@ -100,16 +96,16 @@ class EventLoop {
 
  private:
   void work() {
-    if (!std::exchange(in_busy_period_, true)) polled_ = now();
+    if (!std::exchange(in_busy_period_, true)) begin_busy_period();
     note_operations();
     look_by_time();
     // It still computes: what the poll before won it would not have had by waiting at once.
-    gain_ += std::exchange(won_, 0);
+    gain_ += std::exchange(won_, 0) + won_since_poll(now());
     const auto burst = poll();
     if (announced()) {
       // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
       if (burst.productive > 0 || traffic_)
-        sleep(rounds_.rest(gathering(), std::min(interval_.minimum(), interval_.price())));
+        sleep(rounds_.rest(rest_after(burst), std::min(interval_.minimum(), interval_.price())));
       traffic_ = engine_.may_poll() && await_traffic(timeout_);
     } else {
       await_anything(burst);
@@ -137,6 +133,13 @@ class EventLoop {
     return awaited_since_ > 0 ? interval_.shortened_for_a_sleeper(polled_ - awaited_since_) : interval_.current();
   }
 
+  // More of a message gathers. After what moved no data comes an answer, or the next message's handshake: the rest then
+  // is a share of the time since the program's last start or completion.
+  Nanoseconds rest_after(const BurstResult& burst) {
+    if (interval_.is_bulk(burst.productive_time)) return gathering();
+    return std::min(gathering(), std::max(interval_.price(), (polled_ - noted_) / 4));
+  }
+
   // A neighbour that rang before it sent something may not have sent it yet: then the next look is soon.
   void note_who_waits(const BurstResult& burst) {
     if (burst.awaited)
@@ -161,23 +164,25 @@ class EventLoop {
   bool announced() const { return (events_ && events_->carries()) || (doorbell_ && doorbell_->all_are_near()); }
 
   BurstResult poll() {
-    const bool late = events_ && traffic_ && events_->came_late();
+    if (events_) events_->before_poll();
     const auto answers = worker_.answers.load(std::memory_order_relaxed);
     const auto burst = engine_.poll(worker_, events_);
     armed_ = burst.armed;
     const bool rung = worker_.answers.load(std::memory_order_relaxed) != answers;
     const bool from_here = rung || (doorbell_ && doorbell_->all_are_near());
-    if (events_ && traffic_) events_->remember();
-    moving_ += burst.productive_time;
+    const auto effect = events_ ? events_->after_poll() : PollEffect{};
+    needed_ = needed_ || effect.needed || !announced();
+    idle_ += burst.idle_time;
     won_ = 0;
     const Nanoseconds last = std::exchange(polled_, now());
+    network_works_ = announced() && !from_here && (effect.needed || (needed_ && burst.productive > 0));
     if (burst.productive > 0)
-      won_ = from_here ? won_here(burst.productive_time) : burst.productive_time + won_afar(last);
+      won_ = from_here ? won_here(burst.productive_time) : won_afar(burst.productive_time, last);
     else if (!announced())
       won_ = (polled_ - last) / watched_share;
     if (announced() && traffic_ && !interval_.is_bulk(burst.productive_time))
       rounds_.after_wake({burst.steps, polled_ - last, awaited_});
-    interval_.after_wake({burst.productive_time, burst.idle_time, late});
+    interval_.after_wake({burst.productive_time, burst.idle_time, effect.late});
     if (burst.productive > 0 && !traffic_) suspect_a_source();
     timeout_ = burst.productive > 0 || traffic_ || timeout_ < first_timeout()
                    ? first_timeout()
@@ -196,42 +201,60 @@ class EventLoop {
     suspect_a_source();
     // The call that rang has itself done what could be done; now the program may compute, or wait at once. Where
     // nothing will announce the answer the first poll is at once: who waits at once is inside MPI by now.
-    if (announced()) sleep(interval_.current());
+    if (!announced()) return;
+    if (computes_for_ > worth_following * interval_.price())
+      traffic_ = engine_.may_poll() && await_traffic(timeout_);
+    else
+      sleep(interval_.current());
+    if (!engine_.may_poll()) note_period(0);
   }
 
   // ---- busy periods: from work to none, see Arming
+  void begin_busy_period() {
+    polled_ = began_ = now();
+    needed_ = network_works_ = false;
+  }
+
+  // After the last poll, too, the network worked beside the computation: of a short message there is no other one.
   void end_busy_period() {
+    const Nanoseconds end = now();
     in_busy_period_ = false;
     won_ = 0;
+    gain_ += won_since_poll(end);
+    note_period(end - began_);
     interval_.reset();
   }
 
+  void note_period(Nanoseconds length) { computes_for_ = std::max(length, computes_for_ - computes_for_ / 16); }
+
   // What was had and paid since the last time.
   void settle() {
-    const Nanoseconds cpu = cpu_time_of_this_thread() - cpu_;
     const auto wakes = static_cast<Nanoseconds>(worker_.wakes.load(std::memory_order_relaxed) - wakes_);
-    if (may_disarm_) arming_.settle(gain_, cpu - moving_ + wakes * Arming::disturbance);
+    if (may_disarm_) arming_.settle(gain_, idle_ + wakes * PollingInterval::wake_price);
     begin_account();
   }
 
   void begin_account() {
-    gain_ = moving_ = 0;
-    cpu_ = cpu_time_of_this_thread();
+    gain_ = idle_ = 0;
     wakes_ = worker_.wakes.load(std::memory_order_relaxed);
   }
 
   // From neighbours nothing is on its way while the program computes: to copy on its own CPU now or later is the same.
   Nanoseconds won_here(Nanoseconds copying) {
-    if (spare_cpus_.due(polled_)) {
-      const Nanoseconds begin = cpu_time_of_this_thread();
-      spare_cpus_.look(polled_);
-      cpu_ += cpu_time_of_this_thread() - begin;  // not the polls' price
-    }
+    if (spare_cpus_.due(polled_)) spare_cpus_.look(polled_);
     return spare_cpus_.cpus().empty() ? 0 : copying;
   }
 
-  // The network worked since the last poll.
-  Nanoseconds won_afar(Nanoseconds last) const { return traffic_ || !announced() ? polled_ - last : 0; }
+  // Where nothing announces traffic the network has worked since the last poll.
+  Nanoseconds won_afar(Nanoseconds moving, Nanoseconds last) const {
+    if (!announced()) return moving + polled_ - last;
+    return needed_ ? moving : 0;
+  }
+
+  // What the last poll wrote, or made room for, moves beside the computation. For how long nobody says: for a rest.
+  Nanoseconds won_since_poll(Nanoseconds time) {
+    return std::exchange(network_works_, false) ? std::min(time - polled_, interval_.start()) : 0;
+  }
 
   void back_off() {
     const Nanoseconds begin = now();
@@ -328,12 +351,18 @@ class EventLoop {
   bool armed_ = true;     // what comes is announced, where anything is
   bool in_bulk_ = false;  // polls move data since the last start or completion: what is left are no handshakes
   bool in_busy_period_ = false;
+  bool needed_ = false;         // a poll was, in this busy period, see PollEffect
+  bool network_works_ = false;  // by what the last poll did
+  Nanoseconds began_ = 0;  // when, the busy period
+  // How long the program computes with something pending, as it did lately. If for longer than some wakes take, its
+  // messages' handshakes are followed; who waits at once does that himself.
+  static constexpr Nanoseconds worth_following = 8;
+  Nanoseconds computes_for_ = interval_.start();
   Nanoseconds polled_ = 0;  // when
   Nanoseconds won_ = 0;     // by the last poll, see Arming
   SpareCpus spare_cpus_{worker_.cpus, engine_.computing_threads()};
-  Nanoseconds gain_ = 0;  // since the account was settled, as are the next three
-  Nanoseconds moving_ = 0;
-  Nanoseconds cpu_ = 0;
+  Nanoseconds gain_ = 0;  // since the account was settled, as are the next two
+  Nanoseconds idle_ = 0;  // in polls that moved nothing
   std::uint64_t wakes_ = 0;
   std::uint64_t operations_ = 0;   // at the last poll, see note_operations()
   Nanoseconds noted_ = 0;          // when their number was another one

@@ -23,6 +23,10 @@ struct WakeOutcome {
 
 class PollingInterval {
  public:
+  // Falling asleep and waking: two context switches, the timer, and what they evict from the caches. (The thread's CPU
+  // time would say more than that: the kernel charges it with the network's interrupts.)
+  static constexpr Nanoseconds wake_price = microseconds(20);
+
   PollingInterval(Nanoseconds minimum, Nanoseconds start, Nanoseconds maximum)
       : minimum_(minimum), start_(std::clamp(start, minimum, maximum)), maximum_(maximum), current_(start_) {}
 
@@ -33,6 +37,7 @@ class PollingInterval {
     return shortened_ = std::min(current_, std::max(minimum_, waited / sleepers_share));
   }
   Nanoseconds minimum() const { return minimum_; }
+  Nanoseconds start() const { return start_; }
   Nanoseconds price() const { return price_; }  // of a wake
   // Whether a poll of so long moved data: less is a control message and says nothing about the rate.
   bool is_bulk(Nanoseconds productive_time) const { return productive_time > price_; }
@@ -58,8 +63,6 @@ class PollingInterval {
     current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, most));
   }
 
-  // Falling asleep and waking: two context switches, the timer, and what they evict from the caches.
-  static constexpr Nanoseconds wake_price = microseconds(20);
   // How many times its price a wake should spend on moving data.
   static constexpr Nanoseconds worth = 16;
   static constexpr Nanoseconds sleepers_share = 16;

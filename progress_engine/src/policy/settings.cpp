@@ -216,8 +216,8 @@ const std::vector<Setting>& all_settings() {
                                        "longest polling interval that the control may choose"),
       number<&Policy::rest_us>("rest_us", "us", 0, 1000000, "10000",
                                "backoff of points=events: how long it does not poll when polling did not pay; doubles "
-                               "up to eight times, 0 = "
-                               "never"),
+                               "up to sixteen times, "
+                               "0 = never"),
       number<&Policy::eager_bytes>(
           "eager_bytes", "bytes", 0, 1048576, "0",
           "trigger=pending and outside: no polls while nothing is pending but messages no longer than this (MPI_Isend, "

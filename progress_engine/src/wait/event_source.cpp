@@ -16,10 +16,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace progress_engine {
@@ -49,6 +51,16 @@ std::uint64_t carried_by(int descriptor) {
   socklen_t size = sizeof info;
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
   return info.tcpi_bytes_acked + info.tcpi_bytes_received;
+}
+
+// Bytes that were written into the connection, sent or not. None: it is closed, or the kernel (before Linux 4.19) does
+// not say.
+std::optional<std::uint64_t> written_into(int descriptor) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  if (size < offsetof(tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans) return std::nullopt;
+  return info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
 }
 
 int queued(int descriptor, unsigned long direction) {
@@ -116,6 +128,8 @@ EpollEvents::EpollEvents(Sockets sockets, Fabrics* fabrics)
   add(interrupt_.number(), EPOLLIN);
   if (sockets_ == Sockets::none) return;
   for (const auto& socket : connected_tcp_sockets()) foreign_.insert(socket.inode);
+  writable_.emplace(epoll_create1(EPOLL_CLOEXEC), "epoll");
+  control(EPOLL_CTL_ADD, writable_->number(), EPOLLIN);
 }
 
 // Whether the program has closed this one, and so, as daemons do, all that we have. For good.
@@ -150,10 +164,10 @@ bool EpollEvents::wait(Nanoseconds bound) {
       handled = true;
     } else if (const auto armed = expected_.find(descriptor); armed != expected_.end()) {
       announced[index(armed->second)] = true;
+    } else if (writable_ && descriptor == writable_->number()) {
+      find_writable();
     } else {
-      ready_.push_back(descriptor);
-      // A number that now is something else's has carried nothing.
-      if (!carries_) carries_ = carried_by(descriptor) >= carried_before_[descriptor] + traffic;
+      found(descriptor);
     }
   }
   if (!ready_.empty()) count_one(by_sockets_);
@@ -161,7 +175,20 @@ bool EpollEvents::wait(Nanoseconds bound) {
     if (announced[i]) count_one(by_fabric_[i]);
   const bool by_a_fabric = std::ranges::find(announced, true) != announced.end();
   announced_ = announced_ || by_a_fabric;
-  return handled || !ready_.empty() || by_a_fabric;
+  told_by_others_ = handled || by_a_fabric;
+  return told_by_others_ || !ready_.empty();
+}
+
+void EpollEvents::found(int descriptor) {
+  if (std::ranges::find(ready_, descriptor) == ready_.end()) ready_.push_back(descriptor);
+  // A number that now is something else's has carried nothing.
+  if (!carries_) carries_ = carried_by(descriptor) >= carried_before_[descriptor] + traffic;
+}
+
+void EpollEvents::find_writable() {
+  std::array<epoll_event, 64> events;
+  const int count = lost(*writable_) ? 0 : epoll_wait(writable_->number(), events.data(), events.size(), 0);
+  for (int i = 0; i < count; ++i) found(events[static_cast<std::size_t>(i)].data.fd);
 }
 
 ArmResult EpollEvents::arm(const std::function<bool()>& poll) {
@@ -211,19 +238,31 @@ EventCounts EpollEvents::counts() const {
   return counts;
 }
 
-bool EpollEvents::came_late() {
-  return std::ranges::any_of(ready_, [this](int descriptor) {
+void EpollEvents::before_poll() {
+  late_ = std::ranges::any_of(ready_, [this](int descriptor) {
     const bool ran_dry = sending_.contains(descriptor) && queued(descriptor, SIOCOUTQ) == 0;
     return ran_dry || is_nearly_full(descriptor);
   });
+  written_.clear();
+  const auto ask = [this](int descriptor) {
+    if (const auto written = written_into(descriptor)) written_.emplace(descriptor, *written);
+  };
+  if (watched_.size() <= most_asked)
+    std::ranges::for_each(watched_, ask);
+  else
+    std::ranges::for_each(ready_, ask);
 }
 
-void EpollEvents::remember() {
+PollEffect EpollEvents::after_poll() {
   for (const int descriptor : ready_)
     if (queued(descriptor, SIOCOUTQ) > 0)
       sending_.insert(descriptor);
     else
       sending_.erase(descriptor);
+  const bool unknown = told_by_others_ || (!ready_.empty() && written_.empty());
+  const bool wrote = std::ranges::any_of(
+      written_, [](const auto& before) { return written_into(before.first) != before.second; });
+  return {.late = late_, .needed = late_ || wrote || unknown};
 }
 
 void EpollEvents::watch(int descriptor, std::function<void()> handler) {
@@ -235,8 +274,11 @@ bool EpollEvents::refresh() {
   if (sockets_ == Sockets::none) return false;
   bool found = false;
   for (const auto& socket : connected_tcp_sockets()) {
-    if (foreign_.contains(socket.inode) || !add(socket.descriptor, EPOLLIN | EPOLLOUT)) continue;
+    if (foreign_.contains(socket.inode) || !add(socket.descriptor, EPOLLIN)) continue;
+    epoll_event event{.events = EPOLLOUT | EPOLLET, .data = {.fd = socket.descriptor}};
+    if (!lost(*writable_)) epoll_ctl(writable_->number(), EPOLL_CTL_ADD, socket.descriptor, &event);
     any_ = found = true;
+    watched_.insert(socket.descriptor);
     if (!carries_) carried_before_.insert_or_assign(socket.descriptor, carried_by(socket.descriptor));
   }
   return found;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -25,6 +26,14 @@ struct ArmResult {
   std::uint64_t polls = 0;       // that it took
   std::uint64_t productive = 0;  // of them
   Nanoseconds productive_time = 0;
+};
+
+// What a poll was good for, as far as the sockets show it that announced traffic before it.
+struct PollEffect {
+  bool late = false;  // traffic stood still since the last wake for want of polling: a buffer ran full or dry
+  // Without it the network would have stood still: it came late, or wrote what a peer waits for. What only reads what
+  // the kernel has taken in wins nothing. True where nobody can tell, as of a fabric's library.
+  bool needed = false;
 };
 
 struct EventCounts {
@@ -44,10 +53,9 @@ class EventSource {
 
   // Sleeps until an event, an interrupt or `bound`. True if there was an event since the last call.
   virtual bool wait(Nanoseconds bound) = 0;
-  // Before a poll: true if traffic stood still since the last wake for want of polling (a buffer ran full or dry).
-  virtual bool came_late() = 0;
-  // After a poll: remembers what the next came_late() compares with.
-  virtual void remember() = 0;
+  // Before and after a poll that follows a wait().
+  virtual void before_poll() = 0;
+  virtual PollEffect after_poll() = 0;
   // Whether there are places where traffic can show.
   virtual bool any() const = 0;
   // Whether sockets are among them.
@@ -83,8 +91,8 @@ class EpollEvents : public EventSource {
   EpollEvents& operator=(const EpollEvents&) = delete;
 
   bool wait(Nanoseconds bound) override;
-  bool came_late() override;
-  void remember() override;
+  void before_poll() override;
+  PollEffect after_poll() override;
   bool has_sockets() const override { return any_; }
   bool any() const override { return any_ || (fabrics_ && fabrics_->any()); }
   bool carries() const override { return carries_ || (announced_ && fabrics_->any()); }
@@ -97,11 +105,16 @@ class EpollEvents : public EventSource {
  private:
   // Rounds of arming before the polls between them are left to the caller: traffic is steady.
   static constexpr int most_rounds = 8;
+  // An answer may leave through another socket than what it answers came in by. So of so few all are asked.
+  static constexpr std::size_t most_asked = 4;
 
   // Watches an armed descriptor until it is readable, once: whoever polls next arms it again.
   void expect(const Fabrics::Object& object);
   bool lost(const OwnDescriptor& descriptor);
   bool control(int operation, int descriptor, unsigned events);
+  // An event of a socket's.
+  void found(int descriptor);
+  void find_writable();
   // The kernel forgets a descriptor when it is closed. True if it was not watched before.
   bool add(int descriptor, unsigned events);
   void sleep_without(Nanoseconds bound);
@@ -111,9 +124,16 @@ class EpollEvents : public EventSource {
   const Sockets sockets_;
   OwnDescriptor epoll_;
   OwnDescriptor interrupt_;
+  // Sockets that take more again are found by an epoll of their own, which is one of the descriptors of the other. In
+  // one together, data that the program itself has read meanwhile would be an event: of a socket that can be written.
+  std::optional<OwnDescriptor> writable_;
   std::atomic<bool> lost_{false};                  // the descriptors
   std::map<int, std::function<void()>> handlers_;  // of descriptors that are no sockets of the MPI's
   std::vector<int> ready_;                         // sockets that the last wait() found
+  std::set<int> watched_;                          // sockets; some of them may be closed by now
+  std::map<int, std::uint64_t> written_;           // into sockets, before the poll
+  bool told_by_others_ = false;                    // than sockets, of the last wait()
+  bool late_ = false;                              // before the poll
   std::set<ino_t> foreign_;
   std::atomic<bool> any_{false};  // a socket is watched
   bool carries_ = false;
