@@ -21,7 +21,7 @@ from analysis.evidence import Evidence
 from analysis.figures import render, style, toolkit
 from analysis.figures.style import Plot, VariantStyle, plain_words
 from analysis.figures.toolkit import Drawn
-from analysis.metrics.evaluate import STUDY, at_equal, measured_ratio
+from analysis.metrics.evaluate import BY_SIZE, STUDY, at_equal, measured_ratio
 from analysis.metrics.formulas import COMP_EQUALS_COMM, LEAST_EFFICIENCY, METRICS
 from analysis.metrics.times import LIMIT
 from analysis.records import frames
@@ -31,6 +31,7 @@ SEND_TIME = "send-time"
 SEND_TIME_TITLE = "Send time against message size"
 RATIO = "Overlap ratio against computation"
 EFFICIENCY = "Overlap where computation takes as long as communication"
+BY_SIZE_TITLE = "Overlap against message size, where computation takes as long as communication"
 PATTERNS = {"both": "both sides compute", "sender": "sender computes", "receiver": "receiver computes"}
 HIGHEST = 8.0  # of a ratio: what lies above is drawn at the edge, as it is off the page in any sense
 LOWEST = LEAST_EFFICIENCY  # of an efficiency: further left, the time added stands beside an arrow at the edge
@@ -40,6 +41,7 @@ SIZE_COLORS = ["#56B4E9", "#0072B2", "#002f4d", "#E69F00", "#CC79A7", "#009E73"]
 def efficiency(evidence: Evidence, provenance: str) -> list[Drawn]:
     """Overlap efficiency where comp = comm, and beside it what that cost the computation: one a system and pattern."""
     part = at_equal(evidence.shown)
+    part = part[part["study"] == STUDY]
     if not len(part) or not part["value"].notna().any():
         return []
     part = _with_added(part, evidence.metrics)
@@ -47,6 +49,35 @@ def efficiency(evidence: Evidence, provenance: str) -> list[Drawn]:
     return [
         _drawn_efficiency(group, str(pattern), provenance, system if several else None)
         for (system, pattern), group in frames.groups(part, ["system", "pattern"])
+    ]
+
+
+def efficiency_by_size(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Overlap efficiency where comp = comm, over the message size: a column an MPI, a row a pattern."""
+    part = at_equal(evidence.shown)
+    part = part[(part["study"] == BY_SIZE) & (part["metric"] == "overlap_efficiency")]
+    if not len(part) or not part["value"].notna().any():
+        return []
+    plot = Plot(
+        x="size_bytes", x_label="message size", x_axis="bytes", y_label="efficiency", row="pattern",
+        words=lambda value, name: PATTERNS.get(str(value), plain_words(value, name)), lines={"perfect": 1.0},
+        order=(*style.STYLES,), lowest=LOWEST,
+        beyond=lambda point: added_text(*(point[f"added_{name}"] for name in ("value", "low", "high"))),
+    )  # fmt: skip
+    caption = (
+        f"{BY_SIZE_TITLE}: {METRICS['overlap_efficiency'].formula}; medians, comm and comp of bare in the same "
+        f"session. {toolkit.interval_words(part)} {provenance}"
+    )
+    several = part["system"].nunique() > 1
+    return [
+        Drawn(
+            toolkit.slug("overlap_efficiency_by_size", system if several else None),
+            BY_SIZE_TITLE,
+            caption,
+            _with_added(group, evidence.metrics),
+            plot,
+        )
+        for (system,), group in frames.groups(part, ["system"])
     ]
 
 

@@ -37,15 +37,17 @@ from analysis.records.frames import failed, groups, unique
 from analysis.records.load import Records, parameter_columns
 from analysis.statistics.bootstrap import disturbance, effective_groups, exceeds_effect, interval, measured_s
 
-STUDY = "overlap-ratio"
+STUDY, BY_SIZE = "overlap-ratio", "overlap-by-size"
 
 
 def at_equal(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of efficiency and inflation at the points of STUDY that were meant to have comp = comm."""
+    """The rows of efficiency and inflation at the points of both studies that were meant to have comp = comm."""
     if "comp_over_comm" not in frame:
         return frame.iloc[:0]
     wanted = frame["metric"].isin(["overlap_efficiency", "compute_inflation"])
-    return frame[(frame["study"] == STUDY) & wanted & np.isclose(frame["comp_over_comm"].astype(float), 1.0)]
+    return frame[
+        frame["study"].isin([STUDY, BY_SIZE]) & wanted & np.isclose(frame["comp_over_comm"].astype(float), 1.0)
+    ]
 
 
 def measured_ratio(part: pd.DataFrame) -> pd.Series[float]:
