@@ -18,15 +18,15 @@ namespace progress_engine {
 // progress when it is needed, fewest context switches).
 //
 // A busy period lasts as long as there is work and no thread of the program is inside MPI. Its gain comes from those
-// polls that moved something and after which the program went on to compute. Between nodes that is the time after a poll
-// that was needed (see PollEffect), in which the network worked beside the computation instead of after it, and after
-// those that move the rest of such a message. What the kernel takes in without a poll is won without one. (Where nothing
-// announces traffic, no clock tells whether a poll moved something: an answer that starts a transfer without this CPU
-// takes no longer than finding nothing. There each poll is taken to win a small share of the time that it watched over,
-// which bounds what the polls may cost.) On one node it is the polls' own time, and that only if there is a CPU to
-// spare. Its price are the engine thread's wakes and the polls that moved nothing. An account of both that runs into
-// debt disarms: the thread then backs off, and tries again. The backoff doubles as long as no try gains. The account has
-// a ceiling: a good past is forgotten.
+// polls that moved something and after which the program went on to compute. Between nodes that is the time after a
+// poll that was needed (see PollEffect), in which the network worked beside the computation instead of after it, and
+// after those that move the rest of such a message. What the kernel takes in without a poll is won without one. (Where
+// nothing announces traffic, no clock tells whether a poll moved something: an answer that starts a transfer without
+// this CPU takes no longer than finding nothing. There each poll is taken to win a small share of the time that it
+// watched over, which bounds what the polls may cost.) On one node it is the polls' own time, and that only if there is
+// a CPU to spare. Its price are the engine thread's wakes and the polls that moved nothing. An account of both that
+// runs into debt disarms: the thread then backs off, and tries again. The backoff doubles as long as no try gains. The
+// account has a ceiling: a good past is forgotten.
 
 class Arming {
  public:
@@ -353,7 +353,7 @@ class EventLoop {
   bool in_busy_period_ = false;
   bool needed_ = false;         // a poll was, in this busy period, see PollEffect
   bool network_works_ = false;  // by what the last poll did
-  Nanoseconds began_ = 0;  // when, the busy period
+  Nanoseconds began_ = 0;       // when, the busy period
   // How long the program computes with something pending, as it did lately. If for longer than some wakes take, its
   // messages' handshakes are followed; who waits at once does that himself.
   static constexpr Nanoseconds worth_following = 8;

@@ -260,8 +260,8 @@ PollEffect EpollEvents::after_poll() {
     else
       sending_.erase(descriptor);
   const bool unknown = told_by_others_ || (!ready_.empty() && written_.empty());
-  const bool wrote = std::ranges::any_of(
-      written_, [](const auto& before) { return written_into(before.first) != before.second; });
+  const bool wrote =
+      std::ranges::any_of(written_, [](const auto& before) { return written_into(before.first) != before.second; });
   return {.late = late_, .needed = late_ || wrote || unknown};
 }
 
