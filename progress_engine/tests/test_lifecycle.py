@@ -13,7 +13,7 @@ import pytest
 
 from harness.base.mpis import MPIS, Mpi
 
-from .conftest import MPICH_FIRST, TIME_LIMIT, Launcher, compiled, lines, reports, said_by_engine
+from .conftest import ALL, MPICH_FIRST, TIME_LIMIT, Launcher, compiled, lines, reports, said_by_engine
 
 pytestmark = pytest.mark.mpi
 
@@ -382,15 +382,23 @@ int PMPI_Init(int* argc, char*** argv) { return MPI_Init(argc, argv); }
 BEGINS = "int MPI_Init(int*, char***);\nint main(int argc, char** argv) { return MPI_Init(&argc, &argv); }\n"
 
 
+OBJECT = "char ompi_mpi_comm_world[512];\n"
+STANDARDS = "int PMPI_Abi_get_version(int* major, int* minor) { return *major = 1, *minor = 0; }\n"
+HAS = {"nothing": "", "objects": OBJECT, "a standard ABI": STANDARDS, "both": OBJECT + STANDARDS}
+OWN = "standard-abi of mpich"
+
+
 @pytest.mark.parametrize(
-    ("engine_mpi", "more"), [("mpich", "char ompi_mpi_comm_world[512];\n"), ("openmpi", "")], ids=["mpich", "openmpi"]
-)
-def test_an_mpi_whose_name_says_nothing_is_told_by_its_handles(engine_mpi: str, more: str, tmp_path: Path) -> None:
-    engine = MPIS[engine_mpi].build_dir / "lib" / "libprogress_engine.so"
+    ("engine_mpi", "has"),
+    [(OWN, "nothing"), (OWN, "objects"), ("mpich", "objects"), ("mpich", "a standard ABI"), ("openmpi", "nothing"),
+     ("openmpi", "both")],
+)  # fmt: skip
+def test_an_mpi_whose_name_says_nothing_is_told_by_its_handles(engine_mpi: str, has: str, tmp_path: Path) -> None:
+    engine = ALL[engine_mpi].build_dir / "lib" / "libprogress_engine.so"
     if not engine.exists():
-        pytest.skip(f"the engine is not built for {MPIS[engine_mpi].title}")
+        pytest.skip(f"the engine is not built for {ALL[engine_mpi].title}")
     library, program = tmp_path / "libmessages.so", tmp_path / "begins"
-    (tmp_path / "library.c").write_text(NAMELESS + more)
+    (tmp_path / "library.c").write_text(NAMELESS + HAS[has])
     (tmp_path / "begins.c").write_text(BEGINS)
     named = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}"]
     subprocess.run(["gcc", *named, "-o", library, tmp_path / "library.c"], check=True)
