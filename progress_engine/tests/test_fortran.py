@@ -14,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from analysis import where
 from harness.base.mpis import MPIS, Mpi
+from harness.job import addresses
 
 from .conftest import Launcher, compiled, fortran_compiler, reports
+from .known_answers import EVERY_LANGUAGE, check
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full]
 DEBIAN = [name for name, mpi in MPIS.items() if mpi.packages]
@@ -48,3 +51,13 @@ def test_a_fortran_program_overlaps(mpi: Mpi, binding: str, tmp_path: Path) -> N
         if hidden > max(bare, 0) + 0.25:
             return
     pytest.fail(f"no overlap: hidden without and with the engine {pairs}")
+
+
+@pytest.mark.parametrize("mpi", DEBIAN, indirect=True)
+def test_a_fortran_program_has_its_call_sites_profiled(mpi: Mpi, tmp_path: Path) -> None:
+    if not fortran_compiler(mpi).exists():
+        pytest.skip(f"{mpi.title} brings no {fortran_compiler(mpi).name}")
+    launcher = Launcher(mpi, compiled(mpi, "where.F90", tmp_path, "-g", "-fno-inline"))
+    done = launcher.run(variant="off", settings=(f"profile={tmp_path}",))
+    assert done.returncode == 0 or mpi.name == "debian-mpich", done.stdout + done.stderr  # as in result_of
+    assert check(done.stdout, where.read(tmp_path, addresses.places), "where.F90") == EVERY_LANGUAGE

@@ -14,11 +14,11 @@ import pytest
 
 from analysis import where
 from analysis.statistics.bootstrap import difference_of_medians
-from harness.base.mpis import MPIS, Mpi
+from harness.base.mpis import Mpi
 from harness.job import addresses
 from harness.setup import build
 
-from .conftest import MPICH_FIRST, PROGRAMS, TIME_LIMIT, Launcher, compiled, fortran_compiler, lines
+from .conftest import MPICH_FIRST, PROGRAMS, TIME_LIMIT, Launcher, compiled, lines
 from .known_answers import EVERY_LANGUAGE, IN_C, MPI_4, check
 from .third_party.mpi4py_suite import environment as mpi4py_of
 
@@ -68,15 +68,6 @@ def test_the_same_of_cpp(program: Callable[..., Launcher], tmp_path: Path) -> No
     source.write_text(f"{head}namespace halo {{\n{functions}}}\nusing namespace halo;\n{main}")
     said, found = run(program(str(source)), tmp_path)
     assert check(said, found, "where.cpp", "halo::{}") - MPI_4 == IN_C
-
-
-@pytest.mark.full  # for which gfortran is installed, and only Debian's MPIs have modules of Fortran 2008 for it
-@pytest.mark.parametrize("mpi", [name for name, mpi in MPIS.items() if mpi.packages], indirect=True)
-def test_the_same_of_fortran(program: Callable[..., Launcher], tmp_path: Path, mpi: Mpi) -> None:
-    if not fortran_compiler(mpi).exists():
-        pytest.skip(f"{mpi.title} brings no {fortran_compiler(mpi).name}")
-    said, found = run(program("where.F90"), tmp_path)
-    assert check(said, found, "where.F90") == EVERY_LANGUAGE
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
