@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Put sessions, with every sample, into one compressed file that everything reads as it reads their folders.
 
-Kept are a session's facts, calibration, nodes and records, and what a gate, a race of ./bench tune or ./bench
-engine-costs left there. Figures and the report are not: they are drawn again. Paths in this checkout become relative,
-so that nothing tells where it was. The same sessions make the same bytes.
+Kept are a session's facts, nodes and records, the results of calibrations (what other sessions take, not their
+launches), and what a gate, a race of ./bench tune or ./bench engine-costs left there. Figures and the report are not:
+they are drawn again. Paths in this checkout become relative, so that nothing tells where it was. Times lose the digits
+that arithmetic has left behind the clock's: they mean nothing and are half of some files. The same sessions make the
+same bytes.
 """
 
 from __future__ import annotations
@@ -15,12 +17,16 @@ import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.base.archive import FACTS, SUFFIX
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 
-KEPT = (FACTS, "calibration", "nodes", "records", "gate", "tuning", "costs")
+KEPT = (FACTS, "calibration/*.json", *(f"{name}/**/*" for name in ("nodes", "records", "gate", "tuning", "costs")))
+RECORD = ".jsonl"
+OF_LAUNCHES = ("records", "calibration")  # their files' names begin with the study's
+DECIMALS = 14  # of a second: a clock's differences have nine, halved and averaged a few more
 
 
 def keep(sessions: Sequence[Path], file: Path, studies: Sequence[str] = (), failed: bool = False) -> None:
@@ -60,16 +66,34 @@ def _read(session: Path, failed: bool) -> dict[str, bytes]:
     if state not in (("complete", "incomplete") if failed else ("complete",)):
         but = "; with points that failed, --failed keeps it" if state == "incomplete" else ""
         raise UsageError(f"{session} is {state}: only a complete session is kept{but}.")
-    files = [path for name in KEPT for path in [session / name, *(session / name).rglob("*")] if path.is_file()]
-    return {str(path.relative_to(session)): _without_root(path.read_bytes()) for path in files}
+    files = [path for pattern in KEPT for path in session.glob(pattern) if path.is_file()]
+    return {str(path.relative_to(session)): _short(path.suffix, _without_root(path.read_bytes())) for path in files}
 
 
 def _without_root(content: bytes) -> bytes:
     return content.replace(f"{ROOT}/".encode(), b"").replace(str(ROOT).encode(), b".")
 
 
+def _short(suffix: str, content: bytes) -> bytes:
+    """A record's lines with their times to DECIMALS; everything else as it is."""
+    if suffix != RECORD:
+        return content
+    lines = [json.loads(line) for line in content.splitlines()]
+    for line in lines:
+        for part in ("samples", "noise"):
+            if part in line:
+                line[part] = {name: _rounded(name, found) for name, found in line[part].items()}
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+
+
+def _rounded(name: str, found: Any) -> Any:
+    if isinstance(found, list):
+        return [_rounded(name, one) for one in found]
+    return round(found, DECIMALS) if isinstance(found, float) and name.endswith("_s") else found
+
+
 def _only(content: Mapping[str, bytes], studies: Sequence[str], session: Path) -> Mapping[str, bytes]:
-    """Leave these studies' launches alone: their names begin with the study's."""
+    """Leave these studies' launches and calibrations alone."""
     if not studies:
         return content
     facts = json.loads(content[FACTS])
@@ -81,7 +105,7 @@ def _only(content: Mapping[str, bytes], studies: Sequence[str], session: Path) -
     left = {
         path: text
         for path, text in content.items()
-        if not path.startswith("records/") or Path(path).name.partition(".")[0] in studies
+        if path.partition("/")[0] not in OF_LAUNCHES or Path(path).name.partition(".")[0] in studies
     }
     return left | {FACTS: json.dumps(facts, indent=1).encode() + b"\n"}
 

@@ -43,6 +43,9 @@ def session(tmp_path: Path) -> Path:
     (folder / "session.json").write_text(json.dumps(facts))
     for name in RECORDS:
         (folder / name).write_text(f'{{"program": "{ROOT}/build/mpich/bin/{name}"}}\n')
+    for study in ("fft", "nas"):
+        for name in (f"{study}.vcluster.json", f"{study}.vcluster.mpich.calibration.jsonl"):
+            (folder / "calibration" / name).write_text("{}\n")
     for name in ("gate/gate.md", "tuning/tuned-mpi.env", "costs/core.json", "report.html", "logs/a"):
         (folder / name).write_text(f"of {ROOT}/build")
     return folder
@@ -62,7 +65,8 @@ def test_samples_stay_and_paths_become_relative(session: Path, capsys: pytest.Ca
     file = session.with_name("s.tar.xz")
     assert capsys.readouterr().out == f"{file}\n"
     folder = archive.folder_of(file)
-    theirs = ["costs/core.json", "gate/gate.md", *RECORDS, "session.json", "tuning/tuned-mpi.env"]
+    calibrated = [f"calibration/{study}.vcluster.json" for study in ("fft", "nas")]  # not what it was calibrated by
+    theirs = [*calibrated, "costs/core.json", "gate/gate.md", *RECORDS, "session.json", "tuning/tuned-mpi.env"]
     assert kept(folder) == theirs
     assert json.loads((folder / "session.json").read_text())["machine"] == {"build": "build/mpich", "root": "."}
     assert not any(str(ROOT) in (folder / name).read_text() for name in theirs)
@@ -86,7 +90,20 @@ def test_some_studies_alone(session: Path) -> None:
     assert main(["keep", "s", "--study", "nas"]) == 0
     facts = sessions.load(str(session.with_name("s.tar.xz"))).facts
     assert (facts.studies, facts.expected) == (["nas"], LAUNCHES[1:])
-    assert [name for name in kept(archive.folder_of(session.with_name("s.tar.xz"))) if "records" in name] == RECORDS[1:]
+    left = [name for name in kept(archive.folder_of(session.with_name("s.tar.xz"))) if "fft" in name or "nas" in name]
+    assert left == ["calibration/nas.vcluster.json", *RECORDS[1:]]
+
+
+def test_times_have_the_clocks_digits_and_nothing_else_changes(session: Path) -> None:
+    line: dict[str, Any] = {
+        "point": {"size_s": 1 / 3},
+        "samples": {"latency_s": [7.859999999991485e-07, 2.5e-10], "mflops": [1 / 3]},
+    }
+    (session / RECORDS[0]).write_text(json.dumps(line | {"noise": {"steal_s": 0.010000000000000116}}) + "\n")
+    assert main(["keep", "s"]) == 0
+    line["samples"]["latency_s"] = [7.86e-07, 2.5e-10]
+    there = archive.folder_of(session.with_name("s.tar.xz")) / RECORDS[0]
+    assert json.loads(there.read_text()) == line | {"noise": {"steal_s": 0.01}}
 
 
 @pytest.mark.parametrize(
