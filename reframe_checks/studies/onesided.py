@@ -164,7 +164,7 @@ PARTITIONED_OVERLAP = Study(
 SPARE = "adaptive:placement=spare"
 ON_NODE: tuple[tuple[str, str, int, Study, Grid], ...] = (
     ("messages", "Do messages within a node move while their owners compute?", 2, OVERLAP_RATIO,
-     {"pattern": ("both", "sender", "receiver"), "size_bytes": (64 * KIB, MIB, 4 * MIB)}),
+     {"pattern": ("both", "sender", "receiver"), "size_bytes": (4 * MIB, MIB, 64 * KIB)}),
     ("sums", "Do sums of the ranks of a node progress while these compute?", 2, COLLECTIVE_OVERLAP,
      {"collective": ("ireduce", "iallreduce"), "size_bytes": (64 * KIB, 4 * MIB)}),
     ("sums-of-8", "Do sums of eight ranks of a node progress while these compute?", 8, COLLECTIVE_OVERLAP,
