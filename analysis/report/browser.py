@@ -78,9 +78,9 @@ def pictures(page: Path, folder: Path) -> list[Path]:
             driver.get(f"{page.resolve().as_uri()}#{state}")
             driver.execute_script("document.getElementById(arguments[0]).scrollIntoView()", target)
             image = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
-        fresh = folder / f".{name}.png"
-        image.quantize(COLOURS).save(fresh, format="PNG", optimize=True)
-        made.append(fresh.replace(folder / f"{name}.png"))
+        fresh = folder / f".{name}.webp"
+        image.quantize(COLOURS).convert("RGB").save(fresh, lossless=True, quality=100, method=6)
+        made.append(fresh.replace(folder / f"{name}.webp"))
     return made
 
 

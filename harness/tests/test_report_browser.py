@@ -184,8 +184,8 @@ def test_pictures_of_the_documentation_can_be_made_again(
     page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(page), "--pictures", str(tmp_path), "--load", "1"]) == 0
-    assert {file.stem for file in tmp_path.glob("*.png")} == set(PICTURES)
-    assert all(file.stat().st_size < 150_000 for file in tmp_path.glob("*.png"))
+    assert {file.stem for file in tmp_path.glob("*.webp")} == set(PICTURES)
+    assert all(file.stat().st_size < 150_000 for file in tmp_path.glob("*.webp"))
     assert "loaded in" in capsys.readouterr().out
     assert pictures(page, tmp_path)
 
