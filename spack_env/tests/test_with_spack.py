@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.spack, pytest.mark.slow, pytest.mark.timeout(1200)]
 DEFAULT = "mpich"
 PROGRAMS = {"progress-run", "progress-info"} | {
     name
-    for path in (ROOT / "workloads").glob("*/CMakeLists.txt")
+    for path in (ROOT / "workloads").rglob("CMakeLists.txt")
     if path.parent.name != "tests"
     for name in re.findall(r"add_executable\((\w+)", path.read_text())
 }
