@@ -4,23 +4,23 @@
     .venv/bin/python -m analysis.limit SESSION...
 
 Ends with status 1 where the goal is missed anywhere, or cannot be told (fewer than six rounds, a disturbed machine), or
-nothing was measured.
+nothing was measured; with 2 where there is no such session.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.metrics.evaluate import REFERENCE, at_equal, evaluate
+from analysis.evidence import Evidence
+from analysis.metrics.evaluate import REFERENCE, at_equal
 from analysis.metrics.times import LIMIT, doubts, rounds_words
 from analysis.records import frames
-from analysis.records.load import load
+from analysis.tables import tell
 from analysis.words import point_words
 
 ENGINE = "adaptive"
@@ -63,14 +63,18 @@ def _words(row: Mapping[str, Any]) -> str:
     return f"{value:.3f} ({low:.3f} to {high:.3f}; {row['against_limit']}, {rounds_words(row)})"
 
 
+def table(evidence: Evidence) -> str:
+    """The goal, and a line a point that says how near it is."""
+    found = [words for words, _ in goals(evidence.metrics)] or ["nothing was measured at comp = comm"]
+    aim = f"{ENGINE} at least {SHARE} of the limit's efficiency, lower bound {LOWEST_SHARE}"
+    return "\n".join([f"goal: {aim}; inflation at most {MORE_INFLATION} beyond the limit's", *found])
+
+
 def main(sessions: Sequence[str]) -> int:
     """0 where the goal is shown to be reached at every point, 1 where it is not, or nothing was measured."""
-    frame = evaluate(load([Path(session) for session in sessions]), ("overlap_efficiency", "compute_inflation"))
-    found = list(goals(frame))
-    print(f"goal: {ENGINE} at least {SHARE} of the limit's efficiency, lower bound {LOWEST_SHARE};", end=" ")
-    print(f"inflation at most {MORE_INFLATION} beyond the limit's")
-    print("\n".join(words for words, _ in found) or "nothing was measured at comp = comm")
-    return 0 if found and all(reached for _, reached in found) else 1
+    evidence = tell("limit", sessions, "How near the engine comes to what a program without MPI reaches.", table)
+    reached = [near for _, near in goals(evidence.metrics)]
+    return 0 if reached and all(reached) else 1
 
 
 if __name__ == "__main__":

@@ -169,3 +169,10 @@ def test_points_at_which_the_limit_was_not_measured_miss_nothing(tmp_path: Path)
         (session / "records" / f"more.{file.name}").write_text(text)
     frame = evaluate(load([session]))
     assert set(frame.loc[frame["comp_over_comm"] == 2.0, "variant"]) == {"bare", "adaptive"}
+
+
+def test_a_session_that_is_not_there_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["nowhere"])
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("limit: nowhere: ")
