@@ -135,7 +135,7 @@ def test_a_verdict_that_cannot_be_read_is_not_a_slower_candidate(
     monkeypatch.setattr(measured, "read", Raising(KeyError("arm")))
     monkeypatch.setattr(gates, "with_arms", lambda *_: _tell(measuring, None, measuring.path / "store"))
     call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(measuring.path / "store")]
-    assert main(call) == 3
+    assert main(call) == 130
     assert "Traceback" in (said := capsys.readouterr().err) and "KeyError: 'arm'" in said
 
 

@@ -42,7 +42,7 @@ def routes(request: pytest.FixtureRequest) -> dict[str, str]:
     if not mpi.installed():
         pytest.skip(f"{mpi.title} is not installed")
     header = generator("prototypes")
-    functions = header.parse_prototypes(header.preprocess("g++", [str(mpi.prefix / "include")], header.HEADERS))
+    functions = header.parse_prototypes(header.preprocess("g++", [str(mpi.prefix / "include")], [], header.HEADERS))
     definitions = generator("routes").Routes({function.name: function for function in functions}, TABLE).definitions()
     assert "int MPI_Isend(" in definitions
     return dict(re.findall(r"^int (MPI\w+)\(.*?\) \{\n(.*?)^\}", definitions, re.MULTILINE | re.DOTALL))

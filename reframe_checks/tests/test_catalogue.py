@@ -79,7 +79,7 @@ def test_harm_has_what_other_studies_run_without_a_row_of_its_own(monkeypatch: p
     others = [(study, point) for study, point in harm._others() if study.workload not in without_rows]
     found = {" ".join(study.workload): (study, point) for study, point in others}
     assert set(found) == {"microbench overlap", "tasks contention", "ult overlap"}
-    assert found["microbench overlap"][1] == {"pattern": "both", "size_bytes": 64 << 10, "work_units": 10_000}
+    assert found["microbench overlap"][1] == {"pattern": "both", "size_bytes": 4 << 20, "work_units": 10_000}
     assert found["tasks contention"][0].own_threads and found["tasks contention"][0].nodes == 1
 
 
