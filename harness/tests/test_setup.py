@@ -381,8 +381,8 @@ def test_a_path_that_others_would_cut_is_refused_at_once(name: str, folder: str,
     if not name:
         for part in ("base", "setup"):
             shutil.copytree(ROOT / "harness" / part, here / "harness" / part)
-        for file in ("bench", "uv.lock"):
-            shutil.copy(ROOT / file, here)
+        for file in ("bench", "uv.lock", "harness/__init__.py"):
+            shutil.copy(ROOT / file, here / file)
         clone = here
     variables = {name: str(here)} if name else {}
     done = process.answer([sys.executable, str(clone / "bench"), "list"], 60, {**os.environ, **variables}, tmp_path)
