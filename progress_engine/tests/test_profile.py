@@ -60,7 +60,7 @@ def test_each_call_site_has_its_times(program: Callable[..., Launcher], tmp_path
     assert {row.bytes / row.count for row in parts} <= {4 << 20}
 
 
-@pytest.mark.parametrize("mpi", [pytest.param("mpich", marks=pytest.mark.full), "openmpi"], indirect=True)
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_the_same_of_cpp(program: Callable[..., Launcher], tmp_path: Path) -> None:
     """Whose functions have parameters and a namespace in their names."""
     head, functions, main = re.split(r"^(?=enum|int main)", (PROGRAMS / "where.c").read_text(), flags=re.MULTILINE)
