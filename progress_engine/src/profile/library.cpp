@@ -50,7 +50,8 @@ void end_at_exit() { end(false); }
 bool is_foreign(const std::string& library) { return is_mpi_library(library) && !same_abi(library, PE_BUILT_FOR); }
 
 Regions regions_of(const std::string& word) {
-  return word == "levels" ? Regions::levels : word == "names" ? Regions::names : Regions::off;
+  if (word == "levels") return Regions::levels;
+  return word == "names" ? Regions::names : Regions::off;
 }
 
 // `make_world`: the group of all processes. Of a program that goes on with sessions after its last one all is one
@@ -77,7 +78,7 @@ void begin(bool world, MakeWorld&& make_world) {
   static const bool once = [] { return std::atexit(end_at_exit) == 0; }();
   (void)once;
   began_in = getpid();
-  set_depth(std::atoi(setting("PROGRESS_ENGINE_PROFILE_DEPTH").c_str()));
+  set_depth(static_cast<int>(std::strtol(setting("PROGRESS_ENGINE_PROFILE_DEPTH").c_str(), nullptr, 10)));
   set_regions(regions_of(setting("PROGRESS_ENGINE_PROFILE_REGIONS")));
   look_at_libraries();
   if (profile().began == 0) profile().began = now();

@@ -111,8 +111,8 @@ struct Pending {
   Nanoseconds outside = 0;       // what that thread had passed outside of MPI by then
   Nanoseconds inside = 0;        // what its start took
   Messages messages{};
-  std::optional<Stream> stream{};  // of a persistent request: each start of it is a message of that
-  Nanoseconds tested = 0;          // what calls took that asked for it in vain
+  std::optional<Stream> stream;  // of a persistent request: each start of it is a message of that
+  Nanoseconds tested = 0;        // what calls took that asked for it in vain
 };
 
 // By the bits of a request's or a window's handle. Any thread.

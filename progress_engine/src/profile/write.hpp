@@ -13,8 +13,8 @@ struct Process {
   int rank = -1;
   int size = 0;  // of the world
   std::string folder;
-  std::optional<ClockReading> clock_first{};  // when it began and when it ended; none: nobody compared them
-  std::optional<ClockReading> clock_last{};
+  std::optional<ClockReading> clock_first;  // when it began and when it ended; none: nobody compared them
+  std::optional<ClockReading> clock_last;
 };
 
 // FOLDER/profile.HOST.PROCESS.json, once; says on stderr why it cannot be written.

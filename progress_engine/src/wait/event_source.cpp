@@ -128,8 +128,8 @@ EpollEvents::EpollEvents(Sockets sockets, Fabrics* fabrics)
   add(interrupt_.number(), EPOLLIN);
   if (sockets_ == Sockets::none) return;
   for (const auto& socket : connected_tcp_sockets()) foreign_.insert(socket.inode);
-  writable_.emplace(epoll_create1(EPOLL_CLOEXEC), "epoll");
-  control(EPOLL_CTL_ADD, writable_->number(), EPOLLIN);
+  writable_ = OwnDescriptor(epoll_create1(EPOLL_CLOEXEC), "epoll");
+  control(EPOLL_CTL_ADD, writable_.number(), EPOLLIN);
 }
 
 // Whether the program has closed this one, and so, as daemons do, all that we have. For good.
@@ -164,7 +164,7 @@ bool EpollEvents::wait(Nanoseconds bound) {
       handled = true;
     } else if (const auto armed = expected_.find(descriptor); armed != expected_.end()) {
       announced[index(armed->second)] = true;
-    } else if (writable_ && descriptor == writable_->number()) {
+    } else if (descriptor == writable_.number()) {
       find_writable();
     } else {
       found(descriptor);
@@ -187,7 +187,7 @@ void EpollEvents::found(int descriptor) {
 
 void EpollEvents::find_writable() {
   std::array<epoll_event, 64> events;
-  const int count = lost(*writable_) ? 0 : epoll_wait(writable_->number(), events.data(), events.size(), 0);
+  const int count = lost(writable_) ? 0 : epoll_wait(writable_.number(), events.data(), events.size(), 0);
   for (int i = 0; i < count; ++i) found(events[static_cast<std::size_t>(i)].data.fd);
 }
 
@@ -276,7 +276,7 @@ bool EpollEvents::refresh() {
   for (const auto& socket : connected_tcp_sockets()) {
     if (foreign_.contains(socket.inode) || !add(socket.descriptor, EPOLLIN)) continue;
     epoll_event event{.events = EPOLLOUT | EPOLLET, .data = {.fd = socket.descriptor}};
-    if (!lost(*writable_)) epoll_ctl(writable_->number(), EPOLL_CTL_ADD, socket.descriptor, &event);
+    if (!lost(writable_)) epoll_ctl(writable_.number(), EPOLL_CTL_ADD, socket.descriptor, &event);
     any_ = found = true;
     watched_.insert(socket.descriptor);
     if (!carries_) carried_before_.insert_or_assign(socket.descriptor, carried_by(socket.descriptor));

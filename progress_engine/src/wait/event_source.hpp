@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -126,7 +125,7 @@ class EpollEvents : public EventSource {
   OwnDescriptor interrupt_;
   // Sockets that take more again are found by an epoll of their own, which is one of the descriptors of the other. In
   // one together, data that the program itself has read meanwhile would be an event: of a socket that can be written.
-  std::optional<OwnDescriptor> writable_;
+  OwnDescriptor writable_;
   std::atomic<bool> lost_{false};                  // the descriptors
   std::map<int, std::function<void()>> handlers_;  // of descriptors that are no sockets of the MPI's
   std::vector<int> ready_;                         // sockets that the last wait() found
