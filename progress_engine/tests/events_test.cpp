@@ -157,20 +157,24 @@ TEST(Events, StayArmedForMessagesThatNeedOnePoll) {
   ThreadSlot& slot = engine.activity().acquire();
   engine.start();
   constexpr int exchanges = 200;
-  EXPECT_TRUE(eventually([&] {  // while the machine is busy fewer
+  const auto most_are_answered = [&] {
     const int before = answers;
     for (int i = 0; i < exchanges; ++i) {
       asked = true;
       Activity::note_start(slot, 1, Activity::unbounded);
       engine.after_call(slot);
-      wait(microseconds(2000));
+      wait(microseconds(1500));  // shorter than the engine's sleep after the answer: there is no turn of it meanwhile
       slot.depth = 1;
+      wait(microseconds(3000));  // and it sees that the busy period is over
       add(slot.completed, 1);
       slot.depth = 0;
       engine.after_call(slot);
     }
-    return answers - before > exchanges * 2 / 3;
-  }));
+    return answers - before > exchanges * 9 / 10;
+  };
+  int attempts = 10;  // while the machine is busy fewer are; in a minute of attempts one succeeds by chance alone
+  while (attempts > 0 && !most_are_answered()) --attempts;
+  EXPECT_GT(attempts, 0);
   EXPECT_TRUE(engine.stop(patience));
 }
 

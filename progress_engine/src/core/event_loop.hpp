@@ -199,8 +199,9 @@ class EventLoop {
     engine_.park(worker_);
     timeout_ = first_timeout();
     suspect_a_source();
-    // The call that rang has itself done what could be done; now the program may compute, or wait at once. Where
-    // nothing will announce the answer the first poll is at once: who waits at once is inside MPI by now.
+    // The call that rang has itself done what could be done; now the program may compute, or wait at once. If it
+    // lately computed, the partner's answer ends the wait; if it waited, the answer is its own. Where nothing will
+    // announce the answer the first poll is at once: who waits at once is inside MPI by now.
     if (!announced()) return;
     if (computes_for_ > worth_following * interval_.price())
       traffic_ = engine_.may_poll() && await_traffic(timeout_);
