@@ -8,14 +8,14 @@
 namespace progress_engine {
 namespace {
 
-constexpr std::size_t fewest_phases = 5;
-constexpr std::size_t most_phases = 100'000;  // of each kind: bounds the memory of a run that switches all the time
+constexpr std::size_t fewest_pairs = 6;      // of fewer nothing is shown, however alike they are
+constexpr std::size_t most_pairs = 100'000;  // bounds the memory of a run that switches all the time
 constexpr double negligible = 0.02;
 constexpr double critical = 1.96;
 constexpr double equivalent = 0.05;
 constexpr double critical_one_sided = 1.645;
 
-double median(std::vector<double>& values) {
+double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
@@ -23,26 +23,29 @@ double median(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-// How often a time of `a` is above one of `b`, as a standard normal deviate. Both sorted.
-double rank_sum(const std::vector<double>& a, const std::vector<double>& b) {
-  double above = 0;
-  for (const double value : a) {
-    const auto [low, high] = std::ranges::equal_range(b, value);
-    above += static_cast<double>(low - b.begin()) + static_cast<double>(high - low) / 2;
+// How far the differences lie above zero, as a standard normal deviate: Wilcoxon's signed ranks, equal ones sharing
+// theirs, half a rank sum nearer to zero as a sum has steps. None is zero after a shift that is none of them.
+double signed_ranks(std::vector<double> differences) {
+  std::ranges::sort(differences, {}, [](double value) { return std::abs(value); });
+  const auto count = differences.size();
+  double sum = 0;
+  double variance = 0;
+  for (std::size_t first = 0, last = 0; first < count; first = last) {
+    while (last < count && std::abs(differences[last]) == std::abs(differences[first])) ++last;
+    const double rank = static_cast<double>(first + last + 1) / 2;
+    for (auto i = first; i < last; ++i) {
+      if (differences[i] == 0) continue;
+      sum += differences[i] > 0 ? rank : -rank;
+      variance += rank * rank;
+    }
   }
-  const auto m = static_cast<double>(a.size());
-  const auto n = static_cast<double>(b.size());
-  return (above - m * n / 2) / std::sqrt(m * n * (m + n + 1) / 12);
+  if (variance == 0) return 0;
+  return std::copysign(std::max(0.0, std::abs(sum) - 1), sum) / std::sqrt(variance);
 }
 
-// Whether both tests reject that the times of `a` differ from those of `b` by as much.
-bool are_equivalent(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto deviate = [&](double factor) {
-    auto scaled = a;
-    for (double& value : scaled) value *= factor;
-    return rank_sum(scaled, b);
-  };
-  return deviate(1 + equivalent) > critical_one_sided && deviate(1 / (1 + equivalent)) < -critical_one_sided;
+double shifted(std::vector<double> differences, double by) {
+  for (double& value : differences) value += by;
+  return signed_ranks(std::move(differences));
 }
 
 }  // namespace
@@ -54,29 +57,44 @@ bool is_armed_turn(std::uint64_t turn) {
   return turn % 2 != random >> 63;
 }
 
-Verdict judge_phases(std::vector<double> armed, std::vector<double> disarmed) {
+Verdict judge_phases(const std::vector<PhasePair>& pairs) {
+  std::vector<double> armed;
+  std::vector<double> disarmed;
+  std::vector<double> differences;
+  for (const auto& pair : pairs) {
+    armed.push_back(pair.armed_s);
+    disarmed.push_back(pair.disarmed_s);
+    differences.push_back(std::log(pair.armed_s / pair.disarmed_s));
+  }
   Verdict verdict;
-  verdict.armed_phases = armed.size();
-  verdict.disarmed_phases = disarmed.size();
-  verdict.armed_s = median(armed);
-  verdict.disarmed_s = median(disarmed);
-  if (armed.size() < fewest_phases || disarmed.size() < fewest_phases) return verdict;
-  std::ranges::sort(armed);
-  std::ranges::sort(disarmed);
-  const double deviate = rank_sum(armed, disarmed);
-  const double ratio = verdict.armed_s / verdict.disarmed_s;
-  verdict.word = are_equivalent(armed, disarmed) ? "neutral" : "unclear";
-  if (deviate > critical && ratio > 1 + negligible) verdict.word = "hurt";
-  if (deviate < -critical && ratio < 1 - negligible) verdict.word = "helped";
+  verdict.armed_phases = verdict.disarmed_phases = pairs.size();
+  verdict.armed_s = median(std::move(armed));
+  verdict.disarmed_s = median(std::move(disarmed));
+  if (pairs.size() < fewest_pairs) return verdict;
+  const double deviate = signed_ranks(differences);
+  const double middle = median(differences);
+  const bool neutral = shifted(differences, std::log1p(equivalent)) > critical_one_sided &&
+                       shifted(differences, -std::log1p(equivalent)) < -critical_one_sided;
+  verdict.word = neutral ? "neutral" : "unclear";
+  if (deviate > critical && middle > std::log1p(negligible)) verdict.word = "hurt";
+  if (deviate < -critical && middle < -std::log1p(negligible)) verdict.word = "helped";
   return verdict;
 }
 
 void PhaseMeter::close(Nanoseconds now, std::uint64_t completed) {
-  auto& times = times_[armed_ ? 1 : 0];
-  if (open_ && completed > completed_ && times.size() < most_phases)
-    times.push_back(1e-9 * static_cast<double>(now - since_) / static_cast<double>(completed - completed_));
-  if (open_) totals_[armed_ ? 1 : 0] += now - since_;
+  if (!open_) return;
   open_ = false;
+  totals_[armed_ ? 1 : 0] += now - since_;
+  auto& mine = pending_[armed_ ? 1 : 0];
+  mine.time += now - since_;
+  mine.completed += completed - completed_;
+  const auto& [off, on] = pending_;
+  if (on.completed == 0 || off.completed == 0 || on.time <= 0 || off.time <= 0) return;
+  const auto each = [](const Phase& phase) {
+    return 1e-9 * static_cast<double>(phase.time) / static_cast<double>(phase.completed);
+  };
+  if (pairs_.size() < most_pairs) pairs_.push_back({.armed_s = each(on), .disarmed_s = each(off)});
+  pending_ = {};
 }
 
 Nanoseconds PhaseMeter::total(bool armed, Nanoseconds now) const {
@@ -101,7 +119,7 @@ void PhaseMeter::end(Nanoseconds now, std::uint64_t completed) {
 
 Verdict PhaseMeter::verdict() const {
   const std::scoped_lock lock(mutex_);
-  return judge_phases(times_[1], times_[0]);
+  return judge_phases(pairs_);
 }
 
 }  // namespace progress_engine

@@ -15,22 +15,29 @@ namespace progress_engine {
 
 struct Verdict {
   std::string word = "not measured";  // or helped, neutral, hurt, unclear
-  std::size_t armed_phases = 0;
+  std::size_t armed_phases = 0;       // as many as pairs
   std::size_t disarmed_phases = 0;
-  double armed_s = 0;  // median time an operation, of the phases; 0 if there are none
+  double armed_s = 0;  // median time an operation, of the pairs; 0 if there are none
   double disarmed_s = 0;
 };
 
-// What the phases' times an operation (seconds) say. "helped" and "hurt" need medians that differ by more than 2 % and
-// a rank-sum test (Mann and Whitney 1947, normal approximation, two-sided 5 %). "neutral" needs evidence, too: two such
-// tests, one-sided, that the times differ by less than 5 % up and down (Schuirmann 1987). Else it is "unclear". Fewer
-// than 5 phases a side say nothing.
-Verdict judge_phases(std::vector<double> armed, std::vector<double> disarmed);
+// The time an operation (seconds) in neighbouring phases: what changes from minute to minute is the same in both.
+struct PhasePair {
+  double armed_s = 0;
+  double disarmed_s = 0;
+};
+
+// What pairs say. "helped" and "hurt" need a median ratio that differs from 1 by more than 2 % and signed ranks of its
+// logarithms (Wilcoxon 1945, normal approximation, two-sided 5 %). "neutral" needs evidence, too: two such tests,
+// one-sided, that the times differ by less than 5 % up and down (Schuirmann 1987). Else it is "unclear". Fewer than 6
+// pairs say nothing.
+Verdict judge_phases(const std::vector<PhasePair>& pairs);
 
 // Of each two turns of trial_ms one is armed: which one is random, lest the program's own rhythm decides.
 bool is_armed_turn(std::uint64_t turn);
 
-// Cuts the run into phases. Any thread.
+// Cuts the run into phases, and puts those next to each other into pairs. A phase in which no operation was completed
+// tells that one takes longer than it: its time counts with the next phase of its kind. Any thread.
 class PhaseMeter {
  public:
   // The engine is armed or disarmed from now on; `completed` counts the program's operations. Call at the start, too.
@@ -49,7 +56,12 @@ class PhaseMeter {
   bool armed_ = false;
   Nanoseconds since_ = 0;
   std::uint64_t completed_ = 0;
-  std::array<std::vector<double>, 2> times_;  // seconds an operation; [1] armed
+  struct Phase {
+    Nanoseconds time = 0;
+    std::uint64_t completed = 0;
+  };
+  std::array<Phase, 2> pending_;  // of the pair that is not whole yet; [1] armed
+  std::vector<PhasePair> pairs_;
   std::array<Nanoseconds, 2> totals_{};
 };
 
