@@ -74,6 +74,8 @@ void add_sampler_options(CLI::App& command, SamplerOptions& sampler) {
                   "Enough when the 95 % interval of the median is this narrow, relative to the median")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  command.add_flag("--on-off", sampler.on_off,
+                   "Pause the engine in one of each two repetitions, in random order; until the time box ends");
 }
 
 /// Adds them to a command; `options` must outlive the parsing.
@@ -348,6 +350,9 @@ int measure(const MpiProcess& mpi, const Command& command, Launch launch) {
   launch.quantities = command.calibrate
                           ? joined(command.benchmark->quantities, command.benchmark->calibration->quantities)
                           : command.benchmark->quantities;
+  if (command.options.sampler.on_off) {
+    launch.quantities.push_back(armed_quantity());
+  }
   launch.options = command.options;
   return run_launch(mpi, launch, plan(mpi, command));
 }

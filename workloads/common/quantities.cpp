@@ -124,6 +124,8 @@ Quantity leading(Quantity quantity) {
   return quantity;
 }
 
+Quantity armed_quantity() { return {.name = "armed", .unit = "1", .better = Better::neither}; }
+
 Names names_of(const Quantities& quantities) { return names_of(quantities, quantities.size()); }
 
 Names names_of(const Quantities& quantities, std::size_t length) {

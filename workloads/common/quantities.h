@@ -31,6 +31,8 @@ Quantity seconds(std::string name);
 /// Context switches or the like, of which fewer are better.
 Quantity count(std::string name);
 Quantity leading(Quantity quantity);
+/// With --on-off: 1 of a repetition with the engine on, 0 of one with it paused.
+Quantity armed_quantity();
 
 /// Names of the first `length`, or of all. Views into `quantities`.
 Names names_of(const Quantities& quantities);

@@ -46,6 +46,9 @@ void add_samples(Json& line, const Quantities& declared, Experiment& experiment,
   for (std::size_t i = 0; i < names.size(); ++i) {
     add_values(line, declared, names[i], samples.values[i]);
   }
+  if (!samples.armed.empty()) {
+    add_values(line, declared, armed_quantity().name, samples.armed);
+  }
   for (auto& distribution : experiment.distributions()) {
     add_values(line, declared, distribution.name, std::move(distribution.values));
   }

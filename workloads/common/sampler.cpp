@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/sampler.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <optional>
+#include <random>
 
 #include "common/clock.h"
+#include "common/errors.h"
 #include "common/stop_rule.h"
 
 namespace workloads {
@@ -27,6 +32,41 @@ Decision agree(const MpiProcess& mpi, const Samples& samples, Decision enough) {
   return static_cast<Decision>(mpi.maximum(static_cast<int>(mine)));
 }
 
+/// Pauses the engine in one of each two repetitions, the same on all ranks, and leaves it on.
+class OnOff : NonCopyable {
+ public:
+  explicit OnOff(const MpiProcess& mpi) {
+    constexpr int most = 0x7fffffff;
+    const int drawn = mpi.is_root() ? static_cast<int>(std::random_device{}() & most) : 0;
+    order_.seed(static_cast<std::uint32_t>(mpi.maximum(drawn)));
+    if (mpi.maximum(pause_ == nullptr || resume_ == nullptr ? 1 : 0) != 0) {
+      throw UsageError("--on-off: no progress engine is loaded that could be paused; launch with progress-run");
+    }
+  }
+  ~OnOff() { resume_(); }
+
+  /// Before each repetition: whether the engine is on in it.
+  bool next() {
+    armed_ = second_ ? !armed_ : (order_() & 1U) != 0;
+    second_ = !second_;
+    (armed_ ? resume_ : pause_)();
+    return armed_;
+  }
+
+  /// The next repetition is the first of two.
+  void restart() noexcept { second_ = false; }
+
+ private:
+  using Switch = void (*)();
+  static Switch found(const char* name) { return reinterpret_cast<Switch>(dlsym(RTLD_DEFAULT, name)); }
+
+  Switch pause_ = found("pe_pause");
+  Switch resume_ = found("pe_resume");
+  std::mt19937 order_;
+  bool armed_ = true;
+  bool second_ = false;
+};
+
 }  // namespace
 
 Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOptions& options) {
@@ -36,7 +76,12 @@ Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOpti
   std::vector<double> repetition(experiment.quantities().size());
   // Warm-up ends by rank 0's clock as well: everybody must discard the same repetitions.
   bool warming_up = mpi.maximum(options.warmup > 0 ? 1 : 0) != 0;
+  std::optional<OnOff> on_off;
+  if (options.on_off) {
+    on_off.emplace(mpi);
+  }
   while (samples.end == Decision::go_on) {
+    const bool armed = on_off && on_off->next();
     samples.problem = experiment.repeat(repetition);
     if (warming_up) {
       ++samples.warmup;
@@ -46,8 +91,14 @@ Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOpti
       }
       const bool more = still_warming_up(options, samples.warmup, seconds_since(begin));
       warming_up = mpi.maximum(mpi.is_root() && more ? 1 : 0) != 0;
+      if (on_off && !warming_up) {
+        on_off->restart();
+      }
     } else {
       append(samples, repetition);
+      if (on_off) {
+        samples.armed.push_back(armed ? 1 : 0);
+      }
       samples.end = agree(mpi, samples, decide(options, samples.values.front(), seconds_since(begin)));
     }
   }

@@ -12,13 +12,15 @@ namespace workloads {
 /// What repeating an experiment gave, on this rank.
 struct Samples {
   std::vector<std::vector<double>> values;  ///< a vector a quantity, in the experiment's order
+  std::vector<double> armed;                ///< with on_off: of each repetition, 1 where the engine was on, 0 paused
   int warmup = 0;                           ///< repetitions discarded
   bool converged = false;
   Decision end = Decision::go_on;  ///< why it ended, the same on all ranks
   std::string problem;             ///< what this rank found wrong
 };
 
-/// Repeats until rank 0 has enough, or any rank fails or is interrupted. Collective.
+/// Repeats until rank 0 has enough, or any rank fails or is interrupted. Collective. UsageError on all ranks if the
+/// engine is to be paused and there is none.
 Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOptions& options);
 
 }  // namespace workloads

@@ -80,7 +80,11 @@ bool is_converged(const SamplerOptions& options, std::span<const double> samples
 
 Decision decide(const SamplerOptions& options, std::span<const double> samples, double elapsed_s) {
   const auto count = static_cast<int>(samples.size());
-  if (count >= options.min_samples && is_checkpoint(samples.size()) && is_converged(options, samples)) {
+  if (options.on_off && count % 2 != 0) {
+    return Decision::go_on;
+  }
+  if (!options.on_off && count >= options.min_samples && is_checkpoint(samples.size()) &&
+      is_converged(options, samples)) {
     return Decision::converged;
   }
   if (count >= options.max_samples) {

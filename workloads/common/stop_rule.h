@@ -34,6 +34,9 @@ struct SamplerOptions {
   int max_samples = 1000;
   double time_box_s = 5;         ///< for one point, warm-up included; one sample is always taken
   double relative_width = 0.05;  ///< of the 95 % interval of the leading quantity's median
+  /// The progress engine is paused in one of each two repetitions, warm-up included, in an order drawn for each two.
+  /// The samples are then pairs, as many as the time box holds: the median of both kinds together says nothing.
+  bool on_off = false;
 };
 
 /// Ordered: of several ranks' answers the largest counts.
@@ -42,7 +45,7 @@ enum class Decision : std::uint8_t { go_on, converged, max_samples, time_up, int
 /// Whether another repetition is warm-up, after `done` of them.
 bool still_warming_up(const SamplerOptions& options, int done, double elapsed_s) noexcept;
 
-/// Whether `samples` of the leading quantity are enough. Never `interrupted` or `failed`.
+/// Whether `samples` of the leading quantity are enough; pairs end whole. Never `interrupted` or `failed`.
 Decision decide(const SamplerOptions& options, std::span<const double> samples, double elapsed_s);
 
 /// The 95 % interval of the median exists and is within the asked width.

@@ -200,6 +200,16 @@ TEST(StopRule, FewSamplesNeverConverge) {
   EXPECT_FALSE(is_converged(options, samples));
 }
 
+TEST(StopRule, PairsAreWholeAndFillTheTimeBoxHoweverAlikeTheSamplesAre) {
+  const SamplerOptions options{.min_samples = 6, .max_samples = 12, .time_box_s = 2, .on_off = true};
+  for (std::size_t count = 1; count < 12; ++count) {
+    const std::vector<double> alike(count, 1.0);
+    EXPECT_EQ(decide(options, alike, 1), Decision::go_on) << count;
+    EXPECT_EQ(decide(options, alike, 3), count % 2 == 0 ? Decision::time_up : Decision::go_on) << count;
+  }
+  EXPECT_EQ(decide(options, std::vector<double>(12, 1.0), 1), Decision::max_samples);
+}
+
 TEST(StopRule, WarmupTakesAtMostAQuarterOfTheTimeBoxAndAtLeastOne) {
   const SamplerOptions options{.warmup = 3, .time_box_s = 4};
   EXPECT_TRUE(still_warming_up(options, 0, 100));
