@@ -24,6 +24,7 @@ from analysis.errors import UsageError
 from analysis.metrics.evaluate import REFERENCE, evaluate
 from analysis.records import frames
 from analysis.records.load import Records
+from analysis.records.read import PAUSED
 from analysis.statistics.bootstrap import DISTURBED, disturbance, measured_s
 from analysis.statistics.interval import Interval
 
@@ -199,13 +200,15 @@ class Evidence:
 
     def _measured_s(self, row: int) -> float:
         """How long the samples of a row took; of a study without phases its longest quantity that is a time."""
-        samples = {}
+        samples: dict[str, Array] = {}
         for name in self._quantities.get(row, []):
             if name.endswith("_s") and not name.endswith("_per_s"):
                 histogram = self.records.histograms.get((row, name))
-                samples[name] = self.records.series_values(*self.records.places.get((row, name), (0, 0)))
-                if histogram and not len(samples[name]):
-                    samples[name] = np.array([histogram["count"] * histogram["mean"]])
+                values = self.records.series_values(*self.records.places.get((row, name), (0, 0)))
+                if histogram and not len(values):
+                    values = np.array([histogram["count"] * histogram["mean"]])
+                whole = name.removeprefix(PAUSED)
+                samples[whole] = np.concatenate([samples.get(whole, np.empty(0)), values])
         return measured_s(samples) or max((float(values.sum()) for values in samples.values()), default=0.0)
 
     @cached_property

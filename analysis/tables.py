@@ -2,9 +2,10 @@
 """What tables say of sessions: a workload's time under each variant over bare's, with interval, budget and verdict;
 where numbers come from.
 
-Each ratio is a workload's whole time (or else its leading quantity) under a variant over the same under bare, of the
-slowest rank, of a rate the time that a unit takes: more than 1 is slower. What failed, or was not what it says it is
-(an engine that was inactive), is a failure here, whatever its time.
+Each ratio is a workload's whole time (or else its leading quantity) with the engine over the same without, of the
+slowest rank, of a rate the time that a unit takes: more than 1 is slower. Where launches paused their engine by turns
+it is of the pairs within them, else of a variant's launches and those of bare. What failed, or was not what it says it
+is (an engine that was inactive), is a failure here, whatever its time.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from analysis.errors import UsageError
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
 from analysis.records.load import Records, load
-from analysis.records.read import BEFORE, judged_by
+from analysis.records.read import ARMED, BEFORE, PAUSED, judged_by
 from analysis.statistics.bootstrap import middle, ratio_of_medians
-from analysis.statistics.interval import TAIL, Interval, chance_above, holm, simultaneous
+from analysis.statistics.interval import TAIL, Interval, chance_above, chance_below, holm, simultaneous
+from analysis.statistics.pairs import of_pairs, together
 from analysis.words import point_words
 
 
@@ -72,6 +75,7 @@ PREFIX = "harm-"  # of its studies' names
 BASE = "bare"
 WHOLE = ("total_s", "elapsed_s")
 SHARE = 0.02  # the budget: how much slower a workload may be
+LOOKS = 2  # how often pairs are judged: by half of the launches, and by all
 LATENCY_S = 100e-9  # the budget of a message's latency, where 2 % of it is less
 SHORTEST_LATENCY_S = 1e-7  # no message is faster: what takes less is something else
 
@@ -95,6 +99,7 @@ class Cell:
     ratio: Interval | None = None
     reason: str = ""
     disturbed: str = ""  # why it decides nothing, whatever the ratio is
+    paired: bool = False  # within its launches, the engine on against paused; else launches against those of bare
     sees: float = math.nan  # of what is unclear: the smallest loss that would have been shown
 
     @property
@@ -113,7 +118,9 @@ class Cell:
         if self.ratio is None:
             return self.harm.value
         sees = f", sees {100 * self.sees:.1f} %" if math.isfinite(self.sees) else ""
-        return f"{self.ratio.value:.3f} [{self.ratio.low:.3f}, {self.ratio.high:.3f}] {self.harm.value}".strip() + sees
+        how = "" if self.paired else ", by launches"
+        ratio = f"{self.ratio.value:.3f} [{self.ratio.low:.3f}, {self.ratio.high:.3f}]"
+        return f"{ratio} {self.harm.value}".strip() + sees + how
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,7 @@ class Row:
     rate: bool  # of which more is better
     system: str
     allowed: float  # how many times as slow as bare it may be
-    bare: Interval | None
+    bare: Interval | None  # or with the engine paused, where bare was not launched
     cells: dict[str, Cell]
     study: str = ""
 
@@ -146,20 +153,57 @@ def rows(evidence: Evidence, study: str = "") -> list[Row]:
 
 
 def correct(found: Sequence[Row], variant: str) -> None:
-    """Of many workloads one looks harmed by chance: what a variant is said to harm is so over all rows at once (Holm).
-    What is left open says what it could have seen."""
+    """Of many workloads one looks harmed, or within its budget, by chance: what is said of a variant is so over all
+    rows at once (Holm), and over the looks at pairs. Each says what it could have seen."""
     judged = [row for row in found if (ratio := row.cells[variant].ratio) and ratio.defensible]
     if not judged:
         return
-    chances = holm([chance_above(cast(Interval, row.cells[variant].ratio), row.allowed) for row in judged])
-    for row, chance in zip(judged, chances, strict=True):
-        cell = row.cells[variant]
-        if cell.harm is Harm.HARMED and chance > TAIL:
-            cell = replace(cell, harm=Harm.UNCLEAR)
-        if cell.harm is Harm.UNCLEAR and not cell.disturbed and cell.ratio:
-            apart = simultaneous(cell.ratio, len(judged))
-            cell = replace(cell, sees=row.allowed - 1 + apart.value - apart.low)
-        row.cells[variant] = cell
+    cells = [row.cells[variant] for row in judged]
+    pairs = [(cast(Interval, cell.ratio), row.allowed) for cell, row in zip(cells, judged, strict=True)]
+    above, below = holm([chance_above(*pair) for pair in pairs]), holm([chance_below(*pair) for pair in pairs])
+    for row, cell, over, under in zip(judged, cells, above, below, strict=True):
+        level = TAIL / LOOKS if cell.paired else TAIL
+        harm = {over <= level: Harm.HARMED, under <= level: Harm.NONE}.get(True, Harm.UNCLEAR)
+        apart = simultaneous(cast(Interval, cell.ratio), len(judged) * (LOOKS if cell.paired else 1))
+        sees = max(0.0, row.allowed - 1) + apart.value - apart.low
+        row.cells[variant] = replace(cell, harm=Harm.UNCLEAR if cell.disturbed else harm, sees=sees)
+
+
+def enough(found: Sequence[Row], many: int) -> bool:
+    """Whether all pairs of these rows, of `many` that are judged at once, are decided before the last look."""
+    cells = [(row.allowed, cell) for row in found for name, cell in row.cells.items() if name != BASE]
+    level = TAIL / LOOKS / many
+    return all(
+        cell.paired
+        and cell.ratio is not None
+        and cell.ratio.defensible
+        and min(chance_above(cell.ratio, allowed), chance_below(cell.ratio, allowed)) <= level
+        for allowed, cell in cells
+    )
+
+
+def ratios(found: Iterable[Row], variant: str) -> list[tuple[str, Interval]]:
+    """Each workload with what a variant costs it."""
+    cells = ((row.workload, row.cells[variant].ratio) for row in found if variant in row.cells)
+    return [(workload, ratio) for workload, ratio in cells if ratio]
+
+
+def pooled(found: Iterable[tuple[str, Interval]]) -> Interval:
+    """What a variant costs over all workloads together: the geometric mean of their ratios, as workloads differ (random
+    effects). One on several MPIs counts once."""
+    of_workload: dict[str, list[tuple[float, float]]] = {}
+    for workload, ratio in found:
+        if ratio.defensible and ratio.low > 0:
+            error = math.log(ratio.high / ratio.low) / 2 / float(special.stdtrit(ratio.freedom, 1 - TAIL))
+            of_workload.setdefault(workload, []).append((math.log(ratio.value), error))
+    means = [np.mean([value for value, _ in ones]) for ones in of_workload.values()]
+    errors = [math.sqrt(sum(error**2 for _, error in ones)) / len(ones) for ones in of_workload.values()]
+    kind = f"95 % interval over {len(means)} workloads"
+    return _exponential(together(means, errors, kind))
+
+
+def _exponential(logs: Interval) -> Interval:
+    return replace(logs, value=math.exp(logs.value), low=math.exp(logs.low), high=math.exp(logs.high))
 
 
 def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
@@ -168,18 +212,24 @@ def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
     launches = {name: times(evidence.records, group, quantity, rate) for name, group in by_variant.items()}
     bad = {name: failure(group) for name, group in by_variant.items()}
     bare = [] if bad.get(BASE) else launches.get(BASE, [])
-    allowed = _allowed(quantity, rate, bare)
+    within = {name: pairs(evidence.records, group, quantity, rate) for name, group in by_variant.items()}
+    without = bare or next(([off for _, off in both] for name, both in within.items() if both and not bad[name]), [])
+    allowed = _allowed(quantity, rate, without)
     cells = {}
     for name, found in launches.items():
         if failed := bad[name]:
             cells[name] = failed
+        elif both := within[name]:
+            ratio = _exponential(of_pairs([np.log(on / off) for on, off in both]))
+            few = (
+                "" if math.isfinite(ratio.value) else "pairs of one launch alone, or too few of them, have no interval"
+            )
+            cells[name] = Cell(Harm.UNCLEAR, None if few else ratio, reason=few, paired=True)
         elif name != BASE and not bare:
             cells[name] = Cell(Harm.UNCOMPARED)
         elif name != BASE:
-            both = part[part["variant"].isin([name, BASE])]
-            ratio = ratio_of_medians(found, bare)
-            disturbed = evidence.state(both)[0]
-            cells[name] = Cell(_judge(allowed, ratio, disturbed), ratio, disturbed=disturbed)
+            disturbed = evidence.state(part[part["variant"].isin([name, BASE])])[0]
+            cells[name] = Cell(Harm.UNCLEAR, ratio_of_medians(found, bare), disturbed=disturbed)
     return Row(
         workload=str(keys["study"]).removeprefix(PREFIX).replace("-", " ", 1),
         point=point_words(keys["point"]),
@@ -189,7 +239,7 @@ def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
         rate=rate,
         system=str(keys["system"]),
         allowed=allowed,
-        bare=middle(bare) if bare else None,
+        bare=middle(without) if without else None,
         cells=cells,
         study=str(keys["study"]),
     )
@@ -217,9 +267,27 @@ def times(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> li
     return [max(ranks, key=lambda values: float(np.median(values))) for ranks in found.values()]
 
 
+def pairs(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> list[tuple[Array, Array]]:
+    """Per launch that paused its engine by turns the times of its slowest rank, with the engine and without: of each
+    pair one, the median where a repetition has several."""
+    found: dict[str, tuple[float, tuple[Array, Array]]] = {}
+    good = part.loc[part["status"] == "ok", "launch"]
+    for row, launch in zip(good.index, good, strict=True):
+        names = (ARMED, quantity, PAUSED + quantity)
+        first, *both = (records.series_values(*records.places.get((row, name), (0, 0))) for name in names)
+        if len(first) and all(len(values) and (values > 0).all() for values in both):
+            on, off = (np.median(values.reshape(len(first), -1), axis=1) ** (-1 if rate else 1) for values in both)
+            slow = float(np.median(np.concatenate([on, off])))
+            if launch not in found or slow > found[launch][0]:
+                found[launch] = slow, (on, off)
+    return [both for _, both in found.values()]
+
+
 def failure(part: pd.DataFrame) -> Cell | None:
-    """What is wrong with a variant's launches, None if nothing: one that failed on a rank and was not run since."""
-    for _, launch in frames.groups(part, ["launch"]):
+    """What is wrong with a variant's launches, None if nothing: one that failed on a rank and was not run since. What
+    was left out as enough was known is nothing wrong."""
+    needed = ~part["reason"].fillna("").astype(str).str.startswith(frames.NOT_NEEDED)
+    for _, launch in frames.groups(part[needed], ["launch"]):
         good = launch["status"] == "ok"
         if set(launch["rank"]) - set(launch.loc[good, "rank"]):
             last = launch[~good].iloc[-1]
@@ -233,11 +301,3 @@ def _allowed(quantity: str, rate: bool, bare: Sequence[Array]) -> float:
     middle = float(np.median([np.median(launch) for launch in bare])) if bare else 0.0
     is_time = quantity.endswith("_s") and not rate
     return 1 + max(SHARE, LATENCY_S / middle if is_time and middle > SHORTEST_LATENCY_S else 0)
-
-
-def _judge(allowed: float, ratio: Interval, disturbed: str) -> Harm:
-    if disturbed or not ratio.defensible:
-        return Harm.UNCLEAR
-    if ratio.low > allowed:
-        return Harm.HARMED
-    return Harm.UNCLEAR if ratio.high > allowed else Harm.NONE

@@ -26,7 +26,7 @@ from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT, python
 from harness.job import records
 from harness.job import session as sessions
-from harness.job.plan import Arm, Launch, Plan, Platform, Point, Rounds, Sampler, simulated_point_s
+from harness.job.plan import Arm, Launch, Plan, Platform, Point, Rounds, Sampler, Stop, simulated_point_s
 from harness.job.program import Program
 from harness.job.reap import MARK
 from harness.job.session import Asked
@@ -39,6 +39,7 @@ from workloads.apps.find import every
 from workloads.apps.table import CASES
 
 SYSTEMS = Path(systems.__file__).parent
+A_DAY_MIN = 1440.0
 SEPARATOR = ";"  # between settings: their values hold commas
 
 
@@ -192,6 +193,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             self.env_vars |= self._environ_extras.get("shared_memory", {})
         asked = self.asked
         points = [dict(point) for point in chosen.points()]
+        look = [sys.executable, "-m", study.look, platform.mpi]
         return Plan(
             session=session.name,
             study=study.name,
@@ -212,6 +214,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             impossible=[(point, why) for point in points if (why := absent or self._why_not(point))],
             program=None if study.workload or absent else study.named(),
             rounds=rounds,
+            stop=Stop(list(chosen.looks), look, A_DAY_MIN) if chosen.looks else None,
+            on_off=study.on_off,
             mpi_environment=asked.mpi_environment,
             probes=asked.race.probes if asked.race else [],
         )

@@ -71,7 +71,7 @@ def planned(asked: Asked, study: Study, scale: Scale, system: str, mpi: str) -> 
     stem = f"{study.name}.{system}.{mpi}"
     if rounds := asked.rounds:
         return Job(study, mpi, scale, rounds.last(stem, asked.seed))
-    names = asked.variants or list(scale.variants)
+    names = list(dict.fromkeys([*scale.beside, *(asked.variants or scale.variants)]))
     return Job(study, mpi, scale, study.launches(stem, scale, names, asked.seed))
 
 

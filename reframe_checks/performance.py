@@ -42,6 +42,8 @@ def _medians(variant: str, quantity: str, lines: list[dict[str, Any]]) -> Iterab
         if line["status"] != "ok" or line["rank"] != 0:
             continue
         if samples := line["samples"].get(quantity):
-            yield name_of(variant, line["point"]), statistics.median(samples)
+            armed = line["samples"].get("armed", [])  # of its engine paused by turns it is what is with the engine
+            kept = [value for value, on in zip(samples, armed, strict=True) if on] if len(armed) == len(samples) else []
+            yield name_of(variant, line["point"]), statistics.median(kept or samples)
         elif histogram := line.get("histograms", {}).get(quantity):  # in place of very many samples
             yield name_of(variant, line["point"]), histogram["quantiles"]["0.5"]

@@ -146,7 +146,8 @@ class Scale:
     point takes, where the estimate by message size and computation does not fit. `mpis`: which ones a run takes that
     names none, if not all. `more`: launches of those variants that need more of them than the others, because a claim
     is decided on them. `limit`: the axes of the points of variant `limit`, see Launch.own; a study without them has no
-    such variant.
+    such variant. `looks`: after how many launches the study's `look` is asked whether that was enough. `beside`: what
+    is launched beside the variants that a run names.
     """
 
     launches: int
@@ -163,6 +164,8 @@ class Scale:
     mpis: tuple[str, ...] = ()
     more: Mapping[str, int] = field(default_factory=dict)
     limit: Grid = field(default_factory=dict)
+    looks: tuple[int, ...] = ()
+    beside: tuple[str, ...] = ()
 
     def points(self) -> list[Point]:
         """The union of the grids, in their order, each point once."""
@@ -184,6 +187,8 @@ class Study:
     they place themselves: no rank is bound. `shared_memory`: its ranks talk through the memory of their one node.
     `needs`: what the system must have for it, or for some of its points.
     `order`: its place in lists and runs, hundreds by paper; without one it is among the last.
+    `on_off`: each launch pauses its engine in one of each two repetitions, so that it is compared with itself. `look`:
+    the Python module that says between two launches whether enough is known, see harness.job.plan.Stop.
     `calibrate_points`: communication alone is what its own points do without work, not one message of `size_bytes`.
     """
 
@@ -205,6 +210,8 @@ class Study:
     program: Program | None = None
     case: str = ""  # of workloads.apps: somebody else's program that is looked for where the study runs
     ranks: int = 0  # of a case: not its own number
+    on_off: bool = False
+    look: str = ""
 
     @property
     def check_name(self) -> str:

@@ -20,7 +20,7 @@ from analysis.compare.pairs import Measured, measured
 from analysis.errors import UsageError
 from analysis.gate.slow_nodes import COMPUTATION, TRANSFER
 from analysis.gate.verdict import NEW
-from analysis.records.frames import NOT_RUN
+from analysis.records.frames import NOT_NEEDED, NOT_RUN
 from analysis.records.load import Records, load
 from analysis.words import point_words
 
@@ -32,7 +32,6 @@ NEW_EACH_TIME = ("commit", *INSTALLED)
 CHANGES = "+changes"  # behind the name of a commit
 GOOD = ("ok", "skipped")  # statuses of a point
 BROKEN = ("failed", "timeout")  # and of a launch
-NOT_NEEDED = "not needed"  # with which the reason begins of a launch that a gate left out
 CUT_OFF = "the last launch before its job ended: "  # and of one that failed since its job did, for all that is known
 BEHIND = "behind the last point: "
 

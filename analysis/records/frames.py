@@ -26,6 +26,7 @@ def unique(column: pd.Series[Any]) -> list[Any]:
     return list(column.dropna().unique())
 
 
+NOT_NEEDED = "not needed"  # with which the reason of a launch begins that was left out, as enough was known
 NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
 
 

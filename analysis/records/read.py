@@ -182,6 +182,31 @@ def check_histogram(name: str, histogram: dict[str, Any]) -> None:
             raise BadLine(f"histograms.{name}: {place} is a negative time ({value:g} s)")
 
 
+PAUSED = "paused_"  # before the name of a quantity: of the repetitions in which the engine was paused
+ARMED = "armed"
+
+
+def apart(samples: dict[str, npt.NDArray[np.float64]]) -> dict[str, npt.NDArray[np.float64]]:
+    """The samples of a launch that paused its engine in one of each two repetitions: under their names those with the
+    engine, under PAUSED those without, in the order of the pairs; ARMED is left of each pair's first repetition. What
+    was measured several times a repetition has as many values in each; what cannot be told apart is left out. The
+    samples of other launches stay as they are. BadLine where they are no pairs."""
+    armed = samples.get(ARMED)
+    if armed is None:
+        return samples
+    pairs = len(armed) // 2
+    first, second = armed[: 2 * pairs].reshape(-1, 2).T
+    if len(armed) % 2 or not pairs or (first + second != 1).any() or (first * second != 0).any():
+        raise BadLine(f"samples.{ARMED}: not one repetition with the engine and one without in each two")
+    found: dict[str, npt.NDArray[np.float64]] = {}
+    for name, values in samples.items():
+        if name == ARMED or len(values) % len(armed):
+            continue
+        each = values.reshape(len(armed), -1)
+        found |= {name: each[armed == 1].ravel(), f"{PAUSED}{name}": each[armed == 0].ravel()}
+    return found | {ARMED: first}
+
+
 def numbers(name: str, values: Any) -> npt.NDArray[np.float64]:
     """The samples of one quantity as float64, BadLine unless they are finite numbers, and times not negative."""
     import numpy as np  # noqa: PLC0415
@@ -298,7 +323,7 @@ def _point(number: int, parsed: dict[str, Any], shapes: Shapes) -> PointLine:
     try:
         for name, histogram in fields.get("histograms", {}).items():
             check_histogram(name, histogram)
-        return PointLine(number, fields, {name: numbers(name, values) for name, values in names.items()})
+        return PointLine(number, fields, apart({name: numbers(name, values) for name, values in names.items()}))
     except BadLine as error:
         left = {name: value for name, value in fields.items() if name != "histograms"}
         return PointLine(number, {**left, "status": "damaged", "reason": str(error)}, {})

@@ -88,6 +88,12 @@ def chance_above(interval: Interval, bound: float) -> float:
     return float(special.stdtr(interval.freedom, above / below * float(special.stdtrit(interval.freedom, TAIL))))
 
 
+def chance_below(interval: Interval, bound: float) -> float:
+    """The same of an interval as low as this, if the truth is at `bound` or above."""
+    turned = replace(interval, value=-interval.value, low=-interval.high, high=-interval.low)
+    return chance_above(turned, -bound)
+
+
 def holm(p_values: list[float]) -> list[float]:
     """Holm's step-down adjusted p-values, in the order given."""
     order = np.argsort(p_values)

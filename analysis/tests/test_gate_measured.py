@@ -164,7 +164,7 @@ def test_points_that_cannot_be_measured_are_said_not_to_be_compared(session: Pat
     assert measured.read(session).notes == []
     other = {"pattern": "both", "size_bytes": 2048}
     for reason, said in {
-        "not needed: the gate's time was up": [],
+        "not needed: the time was up": [],
         "no SMT sibling": ["both, 2 KB: no SMT sibling."],
     }.items():
         for arm in ("base", "control", "new"):

@@ -138,7 +138,7 @@ def test_the_report_has_a_figure_and_decides_the_promise(tmp_path: Path) -> None
     assert set(drawn.points["status"]) == {"ok", "failed"}
     (row,) = rows_of(table([session]), "H1")
     assert row.decision == "reproduced"
-    assert row.value == pytest.approx(0.5)
+    assert row.value == pytest.approx(-1.0), "per cent beyond the budget"
 
 
 def test_a_promise_is_not_kept_by_an_engine_that_stood_down(tmp_path: Path) -> None:

@@ -105,6 +105,14 @@ def _read_in(name: str) -> str:
     return with_settings(preset, found)
 
 
+def polls(name: str) -> bool:
+    """Whether an engine polls under this variant, so that it can be paused: not `off`, nor `offload`."""
+    preset, *settings = name.split(":")
+    table = json.loads(PRESETS_FILE.read_text())
+    own = dict(setting.partition("=")[::2] for setting in settings)
+    return preset in table and (table[preset]["settings"] | own)["points"] != "none"
+
+
 def recipe(name: str, progress_run: Path, async_progress: Mapping[str, str]) -> Recipe | str:
     """How to launch variant `name`, or the sentence why this MPI cannot run it.
 

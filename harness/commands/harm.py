@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench harm: every workload under every preset, against bare. A short way to run the group `harm`."""
+"""./bench harm: every workload under every preset, with the engine on and paused. A short way to the group `harm`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 
 from harness.base.errors import UsageError
 from harness.base.steps import say
+from harness.base.variants import polls
 from harness.commands import options, tables
 from harness.commands.run import describe
 from harness.commands.tables import Group
@@ -31,7 +32,7 @@ def harm(
         typer.Option(
             "--variant",
             metavar="V,...",
-            help="Beside bare; default: the presets. With settings: V:key=value:key=value.",
+            help="Default: the presets that poll. With settings: V:key=value:key=value.",
         ),
     ] = "",
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Workloads whose names hold these words.")] = "",
@@ -45,8 +46,9 @@ def harm(
     table: tables.TableOf = "",
     out: tables.Out = None,
 ) -> int:
-    """Compare every workload under every preset with bare. Exit status 1 if adaptive harms one or a launch failed, 3 if
-    of some it cannot be told.
+    """Does the engine slow workloads down? Each launch pauses it in one of each two repetitions and is compared with
+    itself; where it does not poll, launches are compared with those of bare. Exit status 1 if adaptive harms a workload
+    or a launch failed, 3 if of some it cannot be told.
 
     It is `./bench run harm` with a table at its end: a session like any other, which can be resumed and reported.
 
@@ -60,7 +62,7 @@ def harm(
             studies=_chosen(only),
             system=chosen,
             mpis=choose_mpis(mpi, chosen),
-            variants=list(dict.fromkeys([BASE, *names])) if names else [],
+            variants=names if all(map(polls, names)) else list(dict.fromkeys([BASE, *names])),
             scale=scale,
             settings={"launches": str(launches)} if launches else {},
             seed=seed,
@@ -90,7 +92,7 @@ def _plan(request: Request) -> str:
 
 def _tell(paths: list[Path]) -> tuple[str, int]:
     """The table; status 1 if adaptive harms a workload, 3 if of some it cannot be told."""
-    from analysis.studies.harm import document, harmed, undecided  # noqa: PLC0415 - a second of imports
+    from analysis.studies.harm import document, harmed, together, undecided  # noqa: PLC0415 - a second of imports
     from analysis.tables import rows  # noqa: PLC0415
 
     evidence = tables.evidence_of(paths)
@@ -100,6 +102,8 @@ def _tell(paths: list[Path]) -> tuple[str, int]:
     found = harmed(measured, ADAPTIVE)
     for name in found:
         say(f"{ADAPTIVE} harms {name}")
+    if over_all := together(measured, ADAPTIVE):
+        say(f"{ADAPTIVE}: {over_all}")
     if left := undecided(measured, ADAPTIVE):
         say(f"{ADAPTIVE}: {left}")
     return document(evidence), 1 if found else 3 if left else 0

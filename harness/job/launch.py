@@ -19,7 +19,7 @@ from typing import Any
 from harness.base import process
 from harness.base.errors import UsageError
 from harness.base.paths import python
-from harness.base.variants import Recipe
+from harness.base.variants import Recipe, polls, with_settings
 from harness.job import reap, records, verify
 from harness.job.plan import Arm, Launch, Plan, Point
 from harness.job.reap import MARK
@@ -169,7 +169,9 @@ class Attempt:
 
     def _arguments(self) -> list[str]:
         files = [f"--{name}={path}" for name, path in self._files.items()]
-        return command(self.plan, self.recipe, [*files, *self.plan.sampler.options()], self.launch.arm)
+        paused = self.plan.on_off and polls(with_settings(self.launch.variant, self.launch.engine))
+        on_off = ["--on-off"] if paused else []
+        return command(self.plan, self.recipe, [*files, *self.plan.sampler.options(), *on_off], self.launch.arm)
 
     def _keep(self, left: RecordFile, status: str, reason: str, **more: Any) -> None:
         if left.header is None:

@@ -269,6 +269,8 @@ class Plan:
     swept: list[str] = field(default_factory=list)  # the axes that are settings of the engine
     impossible: list[tuple[Point, str]] = field(default_factory=list)  # what cannot be measured here, and why
     rounds: Rounds | None = None  # of arms; else the launches are those of a study's variants
+    stop: Stop | None = None  # when no further launch of the variants is needed; of arms `rounds` says it
+    on_off: bool = False  # the workload pauses an engine that polls in one of each two repetitions
     program: Program | None = None
     mpi_environment: dict[str, str] = field(default_factory=dict)  # of every launch, its calibration included
     probes: list[Probe] = field(default_factory=list)  # variables of the MPI that are read back before a race
@@ -280,6 +282,11 @@ class Plan:
     def load(path: Path) -> Plan:
         """The plan at `path`; UsageError if there is none."""
         return validate.read(Plan, path)
+
+    @property
+    def ends(self) -> Stop | None:
+        """When no further round begins."""
+        return self.rounds.stop if self.rounds else self.stop
 
     @property
     def reporting(self) -> int:

@@ -21,6 +21,7 @@ SCHEMA_VERSION = 4
 DERIVED = ("work_units",)
 FAILURES = ("failed", "timeout")
 LATE_S, LOOK_EVERY_S = 5.0, 0.2
+NOT_NEEDED = "not needed"  # so the reason begins of a launch that was left out, as enough was known
 NOT_RUN = "not run: "  # so the reason begins of a launch that its job did not come to
 
 

@@ -109,19 +109,19 @@ class Runner:
 
     def _enough(self, launch: Launch) -> str:
         """Why no further round begins; empty if one does. Asked behind the canary that ends the round before."""
-        rounds = self.plan.rounds
-        if rounds is None or rounds.stop is None or launch.repetition == self.turn or launch.arm == rounds.around:
+        rounds, stop = self.plan.rounds, self.plan.ends
+        beside = rounds is not None and launch.arm == rounds.around
+        if stop is None or launch.repetition == self.turn or beside:
             return ""
-        stop = rounds.stop
         self.turn = launch.repetition
         if time.monotonic() - self.started > 60 * stop.minutes:
-            return "not needed: the gate's time was up"
+            return f"{records.NOT_NEEDED}: the time was up"
         if launch.repetition not in stop.looks:
             return ""
         log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.look.log"
         look = [*stop.look, str(self.folders.session), self.plan.study]
         looked = process.run(look, {"PYTHONPATH": str(ROOT)}, log, LOOK_TIMEOUT_S)
-        return "not needed: the gate's verdict was known" if looked.status == 0 else ""
+        return f"{records.NOT_NEEDED}: the verdict was known" if looked.status == 0 else ""
 
     @property
     def _drops(self) -> bool:
@@ -136,7 +136,7 @@ class Runner:
     def _out(self, launch: Launch) -> str:
         """Why an arm is not launched again in this block; empty if it is."""
         failed = next((cause for cause in self._causes(launch) if cause in self.broken), "")
-        return f"not needed: {failed} failed before" if failed else ""
+        return f"{records.NOT_NEEDED}: {failed} failed before" if failed else ""
 
     def _leave_out(self, todo: list[tuple[Launch, list[Point]]], reason: str) -> None:
         """Records of launches that are not needed; in the log one line for all of them."""

@@ -92,7 +92,7 @@ def test_a_gate_stops_behind_a_canary_when_enough_is_known(launched: Runner, tmp
     left = [json.loads(path.read_text().splitlines()[-1]) for path in (tmp_path / "records").glob("*.jsonl")]
     assert len(left) == 8
     assert {(line["end"]["status"], line["end"]["reason"]) for line in left} == {
-        ("skipped", "not needed: the gate's verdict was known")
+        ("skipped", "not needed: the verdict was known")
     }
     again = Runner(launched.plan, tmp_path)
     assert not {launch.arm.name for launch, _ in again._todo() if launch.repetition >= 2 and launch.arm} - {"canary"}

@@ -2,6 +2,11 @@
 """A study for each benchmark of each workload: only so does each have the ranks, nodes and threads that it takes, while
 launches, records and verification are every study's.
 
+Each launch pauses its engine in one of each two repetitions, in random order, and is compared with itself: what a
+launch is slower by than the next, by its pages or its place, is in both. What that leaves out is what the engine costs
+while it is paused. That is counted in instructions a call (`./bench engine-costs --part instructions`), and a few
+benchmarks with many calls are launched under bare and under what is there without an engine that polls, too.
+
 The table says at which point a benchmark is compared. One that is not in it and that another study runs is compared at
 the first point of that one's test scale, so that a new study needs no row. `workloads/tests/test_tables.py` asks
 the built programs for their benchmarks: none is left out.
@@ -13,12 +18,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.variants import polls
 from harness.job.plan import INTENTIONS
 from reframe_checks import catalogue
 from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE, MIB
 from reframe_checks.study import PRESETS, Grid, Scale, Study, Value
 
+LAUNCHES = 2 * DEFENSIBLE  # one look at half of them
+STANDING = ("bare", "bare-multiple", "off")
+MANY_CALLS = (("microbench", "latency"), ("microbench", "many-to-many"), ("minife", "solve"), ("npb", "cg"))
 WORK = {"size_bytes": MIB, "work_units": 10_000}  # some ten milliseconds of computation
 # What compares two ways of an engine has nothing to be held against without one.
 # A suite's kernels are benchmarks of their own.
@@ -81,6 +90,7 @@ WORKLOADS = (
 def _study(number: int, found: Study, point: Mapping[str, Value]) -> Study:
     """`found` as it is launched, at one point, with the engine and without."""
     grid: Grid = {name: (value,) for name, value in point.items()}
+    beside = STANDING if found.workload[:2] in MANY_CALLS else ()
     return replace(
         found,
         name=f"harm-{'-'.join(found.workload)}",
@@ -91,10 +101,23 @@ def _study(number: int, found: Study, point: Mapping[str, Value]) -> Study:
         source="No paper's",
         parameters={},
         calibrate_points=False,
+        on_off=True,
+        look="analysis.enough",
         scales={
-            "test": Scale(1, (grid,), 2, 3, 1, 0.1, variants=("bare", "adaptive"), point_s=0.3, mpis=("mpich",)),
-            # Half a second: what adaptive needs to find out whether it helps is no more than a part of it.
-            "quick": Scale(DEFENSIBLE, (grid,), 20, 1000, 1, 0.5, variants=("bare", *PRESETS), point_s=0.7),
+            "test": Scale(
+                *(1, (grid,), 2, 4, 1, 0.1),
+                variants=("adaptive",),
+                point_s=0.3,
+                mpis=("mpich",),
+            ),
+            "quick": Scale(
+                *(LAUNCHES, (grid,), 20, 1000, 2, 0.75),
+                variants=tuple(filter(polls, PRESETS)),
+                point_s=0.95,
+                looks=(DEFENSIBLE,),
+                beside=beside,
+                more=dict.fromkeys(beside, DEFENSIBLE),
+            ),
         },
     )
 
