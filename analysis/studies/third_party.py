@@ -18,7 +18,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import NO_VALUE
-from analysis.tables import BASE, Cell, Harm, Row, numbers, rows
+from analysis.tables import BASE, Cell, Harm, Row, numbers, pooled, rows
 from analysis.text_table import markdown
 from analysis.words import mpi_title
 
@@ -27,16 +27,22 @@ WHOLE = "whole_s"
 
 def whole_times(evidence: Evidence) -> list[str]:
     """A Markdown table, a row a study and MPI: the whole time of a launch under bare, and under each other variant over
-    that, with its interval. Launches that were not measured well are left out, and what has no whole time."""
+    that, with its interval; last all studies together (geometric mean). Launches that were not measured well are left
+    out, and what has no whole time."""
     points = evidence.records.points
     names = _variants(frames.unique(points["variant"]))
-    lines = []
+    lines, found = [], []
     for (study, mpi), part in frames.groups(points, ["study", "mpi"]):
         whole = {str(variant): evidence.launches(group, WHOLE, "median")
                  for (variant,), group in frames.groups(part, ["variant"])}  # fmt: skip
         if bare := whole.get(BASE):
-            cells = [ratio_of_medians(whole[name], bare).text() if whole.get(name) else "" for name in names]
-            lines.append([study, mpi_title(str(mpi)), f"{np.median(np.concatenate(bare)):.2f}", *cells])
+            cells = {name: ratio_of_medians(whole[name], bare) for name in names if whole.get(name)}
+            found += [(name, (str(study), ratio)) for name, ratio in cells.items()]
+            texts = [cells[name].text() if name in cells else "" for name in names]
+            lines.append([study, mpi_title(str(mpi)), f"{np.median(np.concatenate(bare)):.2f}", *texts])
+    together = [pooled(ratio for mine, ratio in found if mine == name) for name in names]
+    if any(np.isfinite(one.value) for one in together):
+        lines.append(["all together", "", "", *(f"{one.text()}, {one.kind}" for one in together)])
     return markdown(["study", "MPI", "bare, s", *names], lines)
 
 
