@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -83,6 +83,7 @@ class Ratio:
     where: Where = field(default_factory=dict)
     below_where: Where | None = None
     statistic: str = "median"
+    below_statistic: str = ""  # else the same
 
     def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
         points = evidence.planned(study)
@@ -97,7 +98,7 @@ class Ratio:
         session, system, mpi, point = keys
         groups = self._below(here, mpi, point)
         mine = evidence.launches(part, self.quantity, self.statistic)
-        every = [evidence.launches(rows, self.quantity, self.statistic) for rows in groups]
+        every = [evidence.launches(rows, self.quantity, self.below_statistic or self.statistic) for rows in groups]
         absent = [] if mine else [unmeasured(part)]
         absent += [_named(rows) for rows, found in zip(groups, every, strict=True) if not found]
         caveat = "; ".join(filter(None, absent))
@@ -140,11 +141,21 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Nanoseconds(Ratio):
-    """By how many nanoseconds the one median is above the other, of times."""
+class Difference(Ratio):
+    """By how much the one median is above the other, in units of which `A_UNIT` make one."""
+
+    A_UNIT: ClassVar = 1.0
 
     def _compared(self, mine: list[Array], other: list[Array]) -> Interval:
-        return difference_of_medians([1e9 * launch for launch in mine], [1e9 * launch for launch in other])
+        left, right = ([self.A_UNIT * launch for launch in found] for found in (mine, other))
+        return difference_of_medians(left, right)
+
+
+@dataclass(frozen=True)
+class Nanoseconds(Difference):
+    """Of times."""
+
+    A_UNIT: ClassVar = 1e9
 
 
 def _fastest(found: Sequence[list[Array]]) -> list[Array]:

@@ -22,6 +22,8 @@ from analysis.claims.requirements import missing
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
 
+PAPER = "paper"  # the scale with all points that a paper has
+
 
 @dataclass(frozen=True)
 class Row:
@@ -47,6 +49,9 @@ class Row:
     high: float | None = None
     interval: str = ""
     points: int = 0  # over how many points the interval holds at the same time
+    decided_at: int = 0  # points that have a value which may decide
+    of_points: int = 0  # points that the session was to measure of it
+    scale: str = ""  # how much of the study was run
     since: str = ""  # since when the claim has stood as it is
     changed_after: bool = False  # whether that is after the session was measured
 
@@ -57,8 +62,12 @@ class Row:
 
     @property
     def together(self) -> str:
-        """', over 30 points at once' behind an interval; nothing behind that of one point."""
-        return f", over {self.points} points at once" if self.points > 1 else ""
+        """', over 30 points at once' behind an interval, nothing behind that of one point; and at how many points the
+        claim was decided: ', at 29 of 30 points (scale quick)'."""
+        at_once = f", over {self.points} points at once" if self.points > 1 else ""
+        less = f" (scale {self.scale})" if self.scale not in ("", PAPER) else ""
+        of = f", at {self.decided_at} of {self.of_points} point{'s'[: self.of_points > 1]}{less}"
+        return at_once + (of if self.of_points else "")
 
     @property
     def dated(self) -> str:
@@ -191,6 +200,9 @@ def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidenc
             high=_finite(decisive.interval.high),
             interval=decisive.interval.kind,
             points=decisive.interval.points,
+            decided_at=sum(math.isfinite(value.interval.value) and not value.caveat for value in group),
+            of_points=len(group),
+            scale=_scale(evidence.records, session, recorded),
             changed_after=claim.younger_than(began.get(session, "")),
         )
         if evidence.records.emulated(session):
@@ -198,6 +210,11 @@ def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidenc
             continue
         kept = f"; {reason}" if any(value.caveat for value in group) else ""
         yield replace(row, **_not_here(claim, evidence, recorded, session, kept))
+
+
+def _scale(records: Records, session: str, studies: Sequence[str]) -> str:
+    launches = records.launches[records.launches["study"].isin(studies) & (records.launches["session"] == session)]
+    return ", ".join(sorted(map(str, launches["scale"].dropna().unique())))
 
 
 def _finite(number: float) -> float | None:

@@ -49,7 +49,7 @@ def kernels(factor: float, mode: str = "blocking", of: tuple[str, ...] = KERNELS
 def test_what_the_engine_costs_the_nas_benchmarks(
     tmp_path: Path, idle: float, adaptive: float, expected: list[str]
 ) -> None:
-    measured = {"bare": kernels(1.0), "idle": kernels(idle), "adaptive": kernels(adaptive)}
+    measured = {"bare": kernels(1.0), "idle": kernels(idle), "adaptive": kernels(adaptive), "explicit": kernels(1.0)}
     session = study_session(tmp_path / "s", "nas", measured)
     assert decisions(session, "P7") == expected
     figure = drawn_of(session, "nas")
@@ -64,14 +64,14 @@ def causes(session: Path) -> list[str]:
 
 
 def test_a_loss_is_put_down_to_the_core_and_a_gain_to_the_messages(tmp_path: Path) -> None:
-    measured = {"bare": kernels(1.0), "idle": kernels(1.05), "adaptive": kernels(0.9)}
+    measured = {"bare": kernels(0.5), "explicit": kernels(1.0), "idle": kernels(1.05), "adaptive": kernels(0.45)}
     loss, gain = causes(study_session(tmp_path / "s", "nas", measured))
-    assert "takes that core's time" in loss and "CPU time of the process, idle / bare: MPICH 1.05" in loss
+    assert "takes that core's time" in loss and "CPU time of the process, idle / explicit: MPICH 1.05" in loss
     assert "moves messages" in gain and "time in MPI calls, adaptive / bare: MPICH 0.9" in gain
 
 
 def test_a_cause_that_too_few_launches_show_says_so(tmp_path: Path) -> None:
-    measured = {"bare": kernels(1.0), "idle": kernels(1.05), "adaptive": kernels(0.9)}
+    measured = {"bare": kernels(0.5), "explicit": kernels(1.0), "idle": kernels(1.05), "adaptive": kernels(0.45)}
     said = causes(study_session(tmp_path / "s", "nas", measured, launches=3))
     assert len(said) == 2
     assert all(", spread of 3 launches (fewer than 6" in sentence for sentence in said)
@@ -80,7 +80,8 @@ def test_a_cause_that_too_few_launches_show_says_so(tmp_path: Path) -> None:
 
 def test_one_slow_kernel_is_enough(tmp_path: Path) -> None:
     slow = [*kernels(1.0)[:-1], kernels(1.1)[-1]]
-    session = study_session(tmp_path / "s", "nas", {"bare": kernels(1.0), "idle": slow, "adaptive": kernels(1.0)})
+    measured = {"idle": slow, **dict.fromkeys(("bare", "explicit", "adaptive"), kernels(1.0))}
+    session = study_session(tmp_path / "s", "nas", measured)
     assert decisions(session, "P7") == ["not reproduced", "reproduced", "reproduced", "reproduced"]
 
 
@@ -204,7 +205,7 @@ def inflated(folder: Path, study: str, efficiency: float, size: int = 1 << 20) -
 
 @pytest.mark.parametrize(("efficiency", "decision"), [(1.0, "reproduced"), (0.0, "not reproduced")])
 def test_the_run_time_is_flat_or_not(tmp_path: Path, efficiency: float, decision: str) -> None:
-    session = inflated(tmp_path / "s", "computation-inflation", efficiency)
+    session = inflated(tmp_path / "s", "computation-inflation", efficiency, 64 << 10)
     assert row_of(session, "G3").decision == decision
     figure = drawn_of(session, "computation_inflation")
     bare = figure.points[figure.points["variant"] == "bare"].sort_values("comp_over_comm")
@@ -365,5 +366,5 @@ def test_f4_holds_offloaded_user_level_threads_against_kernel_threads_of_the_mpi
     less, faster = [row for row in rows_of(claims_table([session]), "F4") if row.mpi == "mpich"]
     assert less.value == pytest.approx(0.2 / 0.4, rel=0.01)
     assert faster.value == pytest.approx(1.2 / 1.3, rel=0.01)
-    assert (less.decision, faster.decision) == ("reproduced", "not reproduced")
+    assert (less.decision, faster.decision) == ("reproduced", "not testable here"), "on fewer than four cores"
     assert names(session) == {"minife_threads"}

@@ -122,6 +122,7 @@ def test_the_table_as_json_and_text(overlap_session: Path) -> None:
     assert first["low"] <= first["value"] <= first["high"] <= 1.1
     assert first["figure"] == "overlap_ratio-4mb"
     assert "wanted <= 1 (margin 0.1)" in table.text()
+    assert (first["decided_at"], first["of_points"]) == (1, 1) and ", at 1 of 1 point" in table.text()
     assert "not measured" in table.text()
 
 
@@ -165,20 +166,30 @@ def test_a_ratio_compares_points_that_agree_in_everything_else(tmp_path: Path) -
     assert [value.interval.value for value in values] == [2.0, 2.0]
 
 
+RDMA = {"nics": [{"driver": "mlx5_core"}]}
+NETWORK = "interference-network"
+
+
 def test_requirements_that_a_machine_does_not_meet(tmp_path: Path) -> None:
     points = [
         {"point": {"placement": "smt-sibling", "detection": name}, "samples": {"mflops": [rate]}}
         for name, rate in (("spin", 100.0), ("mwait-c1", 126.0))
     ]
-    no_smt = study_session(tmp_path / "a", "interference", {"bare": points}, machine={"threads_per_core": 1})
+    no_smt = study_session(
+        tmp_path / "a", "interference-network", {"bare": points}, machine={"threads_per_core": 1, **RDMA}
+    )
     row = rows_of(claims_table([no_smt]), "M1")[0]
     assert (row.decision, row.reason) == ("not testable here", "no SMT sibling: 1 threads per core")
-    smt = study_session(tmp_path / "b", "interference", {"bare": points}, machine={"threads_per_core": 2})
+    smt = study_session(
+        tmp_path / "b", "interference-network", {"bare": points}, machine={"threads_per_core": 2, **RDMA}
+    )
     row = rows_of(claims_table([smt]), "M1")[0]
     assert row.decision == "reproduced"
     assert row.value == pytest.approx(1.26)
-    unknown = study_session(tmp_path / "c", "interference", {"bare": points})
+    unknown = study_session(tmp_path / "c", NETWORK, {"bare": points})
     assert "does not say" in rows_of(claims_table([unknown]), "M1")[0].reason
+    within = study_session(tmp_path / "d", "interference", {"bare": points}, machine={"threads_per_core": 2, **RDMA})
+    assert "no point has what this claim needs" in rows_of(claims_table([within]), "M1")[0].reason
 
 
 def test_ranks_of_another_study_meet_no_requirement(tmp_path: Path) -> None:

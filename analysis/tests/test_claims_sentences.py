@@ -52,6 +52,13 @@ def timer(at_1: float, at_10: float = 1.0) -> Points:
     return {"timer": along("timer_ms", "latency_s", {1: at_1, 10: at_10, 100: 1.0})}
 
 
+QUADRATIC = {n: 1e-6 * n**2 for n in (1, 2, 4, 8)}
+
+
+def arrived(posting: str, share: float) -> dict[str, Any]:
+    return {"point": {"posting": posting, "size_bytes": 4 << 20}, "samples": {"arrived_early": [share] * 3}}
+
+
 def seldom(quantity: str, usual: float, odd: float, **point: Any) -> list[dict[str, Any]]:
     """In two of five samples something else."""
     return [{"point": point, "samples": {quantity: [usual, odd, usual, odd, usual]}}]
@@ -104,6 +111,33 @@ WAITING = ("remove", "reinsert")
             "early-arrival",
             {"bare": seldom("arrived_early", 1.0, 0.0, posting="receives-first")},
             "G2", 0, NO, id="every: not two of five",
+        ),
+        pytest.param(
+            "many-to-many", {"bare-multiple": line("pairs", 10, 1), "idle": along("pairs", "latency_s", QUADRATIC)},
+            "P8", 3, NO, id="linear with the engine: quadratic",
+        ),
+        pytest.param("latency-flavours", flavours(2e-6, 2.1e-6, 2.3e-6), "P6", 2, NO, id="best latency: 10 % more"),
+        pytest.param("latency-flavours", flavours(2e-6, 2.1e-6, 2.12e-6), "P6", 2, YES, id="best latency"),
+        pytest.param(
+            "latency-idle-period",
+            {"idle": [{"point": {"period_us": 1, "size_bytes": 1}, "samples": {"latency_s": [1.0, 1.0, 1.0, 9.0]}}]},
+            "P3", 4, NO, id="close to the median: one of four is late",
+        ),
+        pytest.param(
+            "early-arrival",
+            {"bare": [arrived("receives-first", 1.0), arrived("sends-first", 0.2)]},
+            "G2", 1, YES, id="sends first: fewer halos",
+        ),
+        pytest.param(
+            "early-arrival",
+            {"bare": [arrived("receives-first", 1.0), arrived("sends-first", 1.0)]},
+            "G2", 1, OPEN, id="sends first: as many",
+        ),
+        pytest.param(
+            "context-switches",
+            {name: seldom("switches_per_s", rate, rate, pending=True) for name, rate in
+             (("adaptive", 354.0), ("mpi-async", 131.0))},
+            "R2", 2, NO, id="fewer than mpi-async: more",
         ),
         pytest.param("ult-overlap", {"offload": ends("mat_size", "remainder_s", (1, 1), (1, 9))}, "F2", 0, OPEN,
                      id="shrinks: equal"),

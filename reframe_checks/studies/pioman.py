@@ -436,7 +436,7 @@ TASKS = Study(
 
 # P7: what does the engine cost programs that do not overlap? Denis, PDP 2015, figure 6.
 NAS_KERNELS = ("is", "ep", "cg", "mg", "ft", "lu")
-NAS_VARIANTS = ("bare", "idle", "adaptive")
+NAS_VARIANTS = ("bare", "explicit", "idle", "adaptive")
 
 
 def _published(name: str, *kernels: str) -> Grid:
