@@ -4,16 +4,19 @@
 Columns beside those and the point's parameters: value, low, high, interval (what kind, in words), defensible,
 freedom (see Interval), launches, work_units (where all launches of the point did the same), samples, reference_comm_s,
 reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial, status, reason, note, noisy, converged,
-unconverged (how many launches were not), disturbance; change_value, _low, _high, _defensible: the whole time over that
-of bare; where variant `limit` was measured against_limit_value, _low and _high, _defensible, against_limit (what kind
-of interval), and of how many _rounds so many were _used, see analysis.limit. A variant that has no usable samples of a
-point that others have keeps a row without a value, with status and reason: figures draw it as a gap with a mark.
+unconverged (how many launches were not), disturbance; change_value, _low, _high, _defensible, _freedom: the whole time
+over that of bare; tail_p95_s, _p99_s, _max_s: of all steps of all launches, of each step the rank that takes longest
+(the acknowledgement included), slowest_rank: which rank that mostly is; where variant `limit` was measured
+against_limit_value, _low and _high, _defensible, against_limit (what kind of interval), and of how many _rounds so many
+were _used, see analysis.limit. A variant that has no usable samples of a point that others have keeps a row without a
+value, with status and reason: figures draw it as a gap with a mark.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,7 @@ from analysis.metrics.times import (
     launch_times,
     limit_columns,
     rank_samples,
+    tail_columns,
 )
 from analysis.records.frames import failed, groups, unique
 from analysis.records.load import Records, parameter_columns
@@ -140,14 +144,17 @@ class _Setting:
 
     def _times(self, part: pd.DataFrame, parameters: dict[str, Any]) -> VariantTimes | None:
         pattern = parameters.get("pattern")
-        launches, rounds = [], []
+        launches, rounds, steps = [], [], []
         for _, ranks in groups(part[part["status"] == "ok"], ["launch"]):
             usable = [self.samples[row] for row in ranks.index if row in self.samples]
             times = launch_times(usable, pattern, self.rng)
             if not np.isnan(times.medians["total"]):
                 launches.append(times)
                 rounds.append(int(ranks["repetition"].iloc[0]))
-        return VariantTimes.of(launches, self.rng, rounds) if launches else None
+                known = ((row, rank) for row, rank in ranks["rank"].items() if row in self.samples)
+                found = {int(rank): self.samples[row].samples.get("total_s") for row, rank in known}
+                steps.append({rank: samples for rank, samples in found.items() if samples is not None})
+        return replace(VariantTimes.of(launches, self.rng, rounds), tail=tail_columns(steps)) if launches else None
 
     def _facts(self, part: pd.DataFrame, variant: str) -> dict[str, Any]:
         """Status, reason and noise of a variant at a point, over its launches and ranks."""
@@ -195,6 +202,7 @@ class _Setting:
                 "total_s": value.total,
                 "comp_over_comm_measured": value.comp / value.comm if value.comm > 0 else np.nan,
                 "noisy": noisy,
+                **mine.tail,
                 **changed,
             }
 

@@ -31,6 +31,7 @@ class Times:
     wait: Values
     own_comm: Values
     own_comp: Values
+    cpu: Values = np.nan
 
     @classmethod
     def names(cls) -> list[str]:
@@ -141,7 +142,7 @@ _METRICS = [
     ),
     Metric(
         "compute_inflation",
-        "compute inflation",
+        "compute slowdown",
         "comp_in / comp",
         one,
         "1",
@@ -155,7 +156,7 @@ _METRICS = [
         "comp / total",
         lambda comp, comm: np.minimum(1, divide(comp, comm)),
         "min(1, comp / comm)",
-        "COMB; Sandia SMB",
+        "COMB (Lawry et al., CLUSTER 2002); Sandia's SMB has another, which `host-overhead` measures",
         "higher",
         lambda t: divide(t.comp, t.total),
         lambda comp, comm: divide(comp, comp + comm),
@@ -163,16 +164,29 @@ _METRICS = [
     Metric(
         "hidden_communication",
         "hidden communication",
-        "1 − wait / comm",
+        "1 − (total − comp_in) / comm",
         lambda comp, comm: np.minimum(1, divide(comp, comm)),
         "min(1, comp / comm)",
-        "what of the communication was over when the program came to wait",
+        "what of the communication is not exposed: its start, its wait and what moves after the wait are; what it took "
+        "from the computation is not seen here",
         "higher",
-        lambda t: 1 - divide(t.wait, t.comm),
+        lambda t: 1 - divide(t.total - t.comp_in, t.comm),
+        lambda comp, comm: 0 * one(comp, comm),
+    ),
+    Metric(
+        "cores_used",
+        "cores used",
+        "cpu / total",
+        one,
+        "1",
+        "CPU time of the process, its threads included, over the time: 2 where a thread spins on a core of its own",
+        "lower",
+        lambda t: divide(t.cpu, t.total),
+        own_only=True,
     ),
     Metric(
         "remainder",
-        "non-overlapped remainder",
+        "exposed communication",
         "total − comp",
         lambda comp, comm: np.maximum(0, comm - comp),
         "max(0, comm − comp)",
@@ -194,7 +208,7 @@ _METRICS = [
     ),
     Metric(
         "standing_cost",
-        "standing cost",
+        "overhead (idle)",
         "own comp / comp",
         one,
         "1",
@@ -247,7 +261,7 @@ def undefined(metric: Metric, times: Times, clock_resolution_s: float | None) ->
     """Why `metric` of these (scalar) medians has no meaning; None where it is sound."""
     if np.isnan(times.total):
         return "no samples of total"
-    if metric.name != "send_time" and (np.isnan(times.comm) or np.isnan(times.comp)):
+    if metric.name not in ("send_time", "cores_used") and (np.isnan(times.comm) or np.isnan(times.comp)):
         return "no reference: the variant bare has no usable samples of this point"
     if metric.uses_comm and clock_resolution_s is not None and times.comm <= clock_resolution_s:
         return f"the communication ({times.comm:.2g} s) is below the clock's resolution ({clock_resolution_s:.2g} s)"

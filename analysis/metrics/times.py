@@ -18,7 +18,9 @@ at an interval that its own luck chose.
 
 from __future__ import annotations
 
+import copy
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,7 +45,9 @@ SOURCES = {
     "own_comp": ("comp_s", "computing", None),
     "comp_in": ("comp_in_s", "computing", None),
     "wait": ("wait_s", "computing", None),
+    "cpu": ("cpu_s", "computing", None),
 }
+BESIDE = ("cpu",)  # drawn from a copy of the random numbers: the intervals of the others are what they were without it
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,8 @@ def launch_times(ranks: Sequence[RankSamples], pattern: str | None, rng: np.rand
     medians, pools = {}, {}
     for name, (quantity, which, subtract) in SOURCES.items():
         counting = [rank for rank in counting_ranks(ranks, pattern, which) if quantity in rank.samples]
-        per_rank = [_rank_time(rank.samples, quantity, subtract, rng) for rank in counting]
+        drawn = copy.deepcopy(rng) if name in BESIDE else rng
+        per_rank = [_rank_time(rank.samples, quantity, subtract, drawn) for rank in counting]
         medians[name] = max((median for median, _ in per_rank), default=float("nan"))
         pools[name] = np.max([pool for _, pool in per_rank], axis=0) if per_rank else np.full(POOL, np.nan)
     count = max((len(rank.samples["total_s"]) for rank in ranks if "total_s" in rank.samples), default=0)
@@ -119,13 +124,16 @@ class VariantTimes:
     launches: int
     samples: int
     rounds: dict[int, dict[str, float]] = field(default_factory=dict)  # round -> its launch's medians
+    tail: dict[str, Any] = field(default_factory=dict)  # columns of evaluate()'s frame, see tail_columns
 
     @classmethod
     def of(cls, launches: Sequence[LaunchTimes], rng: np.random.Generator, rounds: Sequence[int] = ()) -> VariantTimes:
         """`rounds`: of each launch the round of the schedule in which it ran."""
         group = Group(len(launches), rng)
         draws = {
-            name: group.draws([x.medians[name] for x in launches], np.stack([x.pools[name] for x in launches]))
+            name: (copy.deepcopy(group) if name in BESIDE else group).draws(
+                [x.medians[name] for x in launches], np.stack([x.pools[name] for x in launches])
+            )
             for name in SOURCES
         }
         medians = dict(zip(rounds, (x.medians for x in launches), strict=False))
@@ -251,7 +259,25 @@ def change(mine: VariantTimes, bare: VariantTimes) -> Interval:
 
 def change_columns(found: Interval) -> dict[str, Any]:
     """The columns of evaluate()'s frame that say it."""
-    return {f"change_{name}": getattr(found, name) for name in ("value", "low", "high", "defensible")}
+    return {f"change_{name}": getattr(found, name) for name in ("value", "low", "high", "defensible", "freedom")}
+
+
+def tail_columns(launches: Sequence[Mapping[int, Array]]) -> dict[str, Any]:
+    """Of launches, each rank -> its samples of the whole step (seconds): the 95th and 99th percentile and the largest
+    over all steps of all launches, of a step the rank that takes longest; and which rank mostly does."""
+    steps, slowest = [], Counter[int]()
+    for ranks in launches:
+        alike = len({len(samples) for samples in ranks.values()}) == 1
+        rank = max(ranks, key=lambda one: float(np.median(ranks[one])))
+        steps.append(np.max(list(ranks.values()), axis=0) if alike else ranks[rank])
+        slowest[rank] += 1
+    every = np.concatenate(steps)
+    rank, often = slowest.most_common(1)[0]
+    return {
+        **{f"tail_p{percent}_s": float(np.percentile(every, percent)) for percent in (95, 99)},
+        "tail_max_s": float(every.max()),
+        "slowest_rank": f"{rank} in {often} of {len(launches)} launches",
+    }
 
 
 def limit_columns(found: Against) -> dict[str, Any]:

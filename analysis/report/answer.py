@@ -18,6 +18,7 @@ import pandas as pd
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
 from analysis.statistics.bootstrap import DISTURBED
+from analysis.statistics.interval import Interval, simultaneous
 from analysis.words import MPI_ORDER, bytes_text, change_text, in_order, mpi_title, seconds_text
 
 OWN_THREAD = "mpi-async"
@@ -60,11 +61,14 @@ class Answer:
     title: str
     engine: str
     sizes: list[Size]
+    pays: str = ""  # from which size on; empty of one size alone
 
     @property
     def sentence(self) -> str:
         """For a terminal: "MPICH, adaptive: 4 MB 43 % shorter (41 to 45 %), 67.1 ms → 38.2 ms; 8 MB ..."."""
-        return f"{self.title}, {self.engine}: " + "; ".join(f"{x.size} {x.change}, {x.times}" for x in self.sizes)
+        return f"{self.title}, {self.engine}: " + "; ".join(
+            [*(f"{x.size} {x.change}, {x.times}" for x in self.sizes), *([self.pays] if self.pays else [])]
+        )
 
 
 def heading(found: list[Answer]) -> str:
@@ -107,23 +111,48 @@ def _of(setting: Setting) -> Iterator[Answer]:
         return  # nothing has a time, or nothing but bare
     rows = setting.rows[(setting.rows["metric"] == "overlap_efficiency") & setting.rows["total_s"].notna()]
     engine = next((name for name in ENGINE_ORDER if (rows["variant"] == name).any()), None)
-    sizes = []
+    sizes, changes = [], []
     for (size,), part in frames.groups(rows, ["size_bytes"]):
         facts = {str(row["variant"]): row for row in reversed(frames.rows(part))}  # of several points the first
         if engine and REFERENCE in facts and engine in facts:
             times = {name: float(facts[name]["total_s"]) for name in (REFERENCE, OWN_THREAD, engine) if name in facts}
+            changes.append((float(size), _interval(facts[engine], facts[REFERENCE])))
             bars = [Bar(name, total, 100 * total / max(times.values())) for name, total in times.items()]
             sizes.append(Size(bytes_text(size), _change(facts[engine], facts[REFERENCE]), bars))
     if engine and sizes:
         title = setting.title if setting.how == "measured" else f"{setting.title}, {setting.how}"
-        yield Answer(title, engine, sizes[-MOST_SIZES:])
+        yield Answer(title, engine, sizes[-MOST_SIZES:], _pays(changes))
+
+
+def _interval(fact: dict[str, Any], bare: dict[str, Any]) -> Interval:
+    """Of the time over bare's; not defensible where it is not certain."""
+    sure = bool(fact["change_defensible"]) and not any(
+        (one["disturbance"] or 0) > DISTURBED or one["status"] != "ok" for one in (fact, bare)
+    )
+    value, low, high = (float(fact[f"change_{name}"]) for name in ("value", "low", "high"))
+    return Interval(value, low, high, "", sure, float(fact["change_freedom"]))
 
 
 def _change(fact: dict[str, Any], bare: dict[str, Any]) -> str:
-    value, low, high = (float(fact[f"change_{name}"]) for name in ("value", "low", "high"))
-    if not np.isfinite(low + high):
+    found = _interval(fact, bare)
+    if not np.isfinite(found.low + found.high):
         return "not known whether it changes"
-    sure = fact["change_defensible"] and not any(
-        (one["disturbance"] or 0) > DISTURBED or one["status"] != "ok" for one in (fact, bare)
-    )
-    return change_text(value, low, high, "" if sure else ", not certain")
+    return change_text(found.value, found.low, found.high, "" if found.defensible else ", not certain")
+
+
+def _pays(changes: list[tuple[float, Interval]]) -> str:
+    """From which size on the engine shortens the time: for certain, and perhaps; over all sizes at the same time."""
+    if len(changes) < 2:
+        return ""
+    held = [(size, simultaneous(found, len(changes))) for size, found in sorted(changes, key=lambda one: one[0])]
+    certain = _from([size for size, found in held if not (found.defensible and found.high < 1)], held)
+    perhaps = _from([size for size, found in held if found.defensible and found.low >= 1], held)
+    if certain is None:
+        return "not shown to pay at the longest" if perhaps is not None else "does not pay at the longest"
+    earlier = f", perhaps from {bytes_text(perhaps)} on" if perhaps is not None and perhaps < certain else ""
+    return f"pays from {bytes_text(certain)} on for certain{earlier}"
+
+
+def _from(not_yet: list[float], held: list[tuple[float, Interval]]) -> float | None:
+    """The first size beyond all of those."""
+    return next((size for size, _ in held if size > max(not_yet, default=-1.0)), None)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.table import ClaimTable
-from analysis.metrics.formulas import efficiency_says_little
+from analysis.metrics.formulas import METRICS, efficiency_says_little
 from analysis.metrics.times import rounds_words
 from analysis.records import frames, nodes
 from analysis.records.load import Records
@@ -57,9 +57,9 @@ Table = dict[str, Any]  # {"columns": [...], "rows": [[...]]}
 SHOWN = [
     "overlap_efficiency",
     "compute_inflation",
-    "availability",
-    "standing_cost",
     "hidden_communication",
+    "cores_used",
+    "standing_cost",
     "osu_overlap",
     "imb_overlap",
 ]
@@ -80,8 +80,11 @@ def results(frame: pd.DataFrame, filters: Callable[[dict[str, Any]], str] | None
             "variant",
             "total",
             "comp/comm measured",
-            *(name.replace("_", " ") for name in SHOWN),
+            *(METRICS[name].title for name in SHOWN),
             "of the limit",
+            "sees",
+            "p95, p99, longest",
+            "slowest rank",
             "launches",
             "marks",
         ]
@@ -103,13 +106,29 @@ def _result(group: pd.DataFrame) -> list[str]:
     cells.append(text(row.get("comp_over_comm_measured")))
     cells += [efficiency_text(by_metric), *(_cell(by_metric.get(name)) for name in SHOWN[1:])]
     cells.append(_of_limit(by_metric.get("overlap_efficiency", {})))
+    cells += [_sees(row), _tail(row), row.get("slowest_rank") or "–"]
     return [*cells, text(row.get("launches"), 0), ", ".join(_marks(row, by_metric))]
+
+
+def _sees(row: dict[str, Any]) -> str:
+    """How small a change against bare the launches would have shown: half of its interval."""
+    low, high = (row.get(f"change_{name}", np.nan) for name in ("low", "high"))
+    sure = row.get("change_defensible") is True
+    return f"±{50 * (high - low):.1f} %" if sure and np.isfinite(low + high) else "–"
+
+
+def _tail(row: dict[str, Any]) -> str:
+    """Of a step its slowest rank."""
+    found = [row.get(f"tail_{name}_s", np.nan) for name in ("p95", "p99", "max")]
+    return ", ".join(map(seconds_text, found)) if np.isfinite(found).all() else "–"
 
 
 def _cell(row: dict[str, Any] | None) -> str:
     if row is None or not np.isfinite(row["value"]):
         return "–"
-    return text(row["value"], 0 if row["metric"].endswith("_overlap") else 2)
+    digits = 0 if row["metric"].endswith("_overlap") else 2
+    value, low, high = (text(row[name], digits) for name in ("value", "low", "high"))
+    return f"{value} ({low} to {high})"
 
 
 def efficiency_text(by_metric: dict[str, dict[str, Any]]) -> str:

@@ -18,6 +18,7 @@ from analysis.figures.overlap import efficiency, ratio
 from analysis.figures.summary import summary
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.formulas import efficiency_says_little
+from analysis.metrics.times import tail_columns
 from analysis.records.load import load
 from analysis.report import tables
 from analysis.report.points import Points
@@ -243,9 +244,26 @@ def test_a_share_of_the_limit_over_few_rounds_is_marked(tmp_path: Path) -> None:
 
 def test_all_four_numbers_are_in_the_table(tmp_path: Path) -> None:
     session = made(tmp_path / "s")
-    for column in ("overlap efficiency", "compute inflation", "availability", "hidden communication"):
+    for column in ("overlap efficiency", "compute slowdown", "hidden communication", "cores used"):
         assert set(cells(session, column)) == {"bare", "adaptive"}
-        assert "–" not in cells(session, column).values()
+        assert all(re.fullmatch(r"\S+ \(\S+ to \S+\)", cell) for cell in cells(session, column).values()), column
+
+
+def test_the_table_says_what_it_could_have_seen_and_how_late_the_latest_were(tmp_path: Path) -> None:
+    session = made(tmp_path / "s")
+    sees = cells(session, "sees")
+    assert sees["bare"] == "–" and re.fullmatch(r"±\d+\.\d %", sees["adaptive"])
+    assert cells(made(tmp_path / "few", launches=3), "sees")["adaptive"] == "–"
+    for tail in cells(session, "p95, p99, longest").values():
+        assert tail.count(",") == 2
+    assert re.fullmatch(r"[01] in \d of 6 launches", cells(session, "slowest rank")["adaptive"])
+
+
+def test_the_slowest_rank_of_each_step_is_what_counts() -> None:
+    steps = {0: np.array([1.0, 1, 1, 9]), 1: np.array([2.0, 2, 2, 2])}
+    found = tail_columns([steps, steps, {0: np.array([1.0, 3, 5])}])
+    assert found["slowest_rank"] == "1 in 2 of 3 launches"
+    assert found["tail_max_s"] == 9.0 and found["tail_p95_s"] == np.percentile([2, 2, 2, 9, 2, 2, 2, 9, 1, 3, 5], 95)
 
 
 def test_the_points_of_a_figure_say_what_they_are_worth(tmp_path: Path) -> None:

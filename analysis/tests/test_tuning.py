@@ -104,7 +104,7 @@ def test_without_a_bound_the_front_is_against_inflation(tmp_path: Path) -> None:
     assert places["s002"].cost == pytest.approx(1.2, abs=0.05) and not places["s002"].front
     columns, rows = document.front(found)
     assert columns[2:] == ["against the default", "inflation"] and "s001" in [row[0] for row in rows]
-    assert "## Objective against compute inflation" in document.document(found, verdict.of(found), {})
+    assert "## Objective against compute slowdown" in document.document(found, verdict.of(found), {})
     (drawn,) = [figure for figure in figures.draw(found) if figure.name == "tuning_pareto"]
     assert set(drawn.points["inflation"]) == {place.cost for place in places.values()}
     itself = measured.read(race_session(tmp_path / "t", BEHAVIOURS, objective="inflation", bounds={}))

@@ -14,8 +14,10 @@ from analysis.evidence import Evidence
 from analysis.metrics.evaluate import evaluate
 from analysis.records.load import load
 from analysis.report import tables
+from analysis.report.answer import _pays
 from analysis.report.findings import sections
 from analysis.report.verdict import MpiVerdict, verdict
+from analysis.statistics.interval import Interval
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
 
 VARIANTS = {"bare": Behaviour(0.95, 1.03), "adaptive": USUAL["adaptive"]}
@@ -111,6 +113,27 @@ def test_of_a_short_message_alone_the_time_added_is_told(tmp_path: Path) -> None
     assert "Its own progress thread makes it slower than no overlap at all: adds " in said
     assert "The engine (adaptive) makes it slower than no overlap at all: adds " in said
     assert "−369" not in said and "−50" not in said
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({64: (1.1, 0.02), 256: (0.9, 0.02), 1024: (0.6, 0.02)}, "pays from 256 KB on for certain"),
+        (
+            {64: (1.1, 0.02), 256: (0.97, 0.1), 1024: (0.6, 0.02)},
+            "pays from 1 MB on for certain, perhaps from 256 KB on",
+        ),
+        ({64: (0.9, 0.01), 256: (0.8, 0.01)}, "pays from 64 KB on for certain"),
+        ({64: (0.9, 0.01), 256: (1.1, 0.01)}, "does not pay at the longest"),
+        ({64: (0.9, 0.01), 256: (0.99, 0.05)}, "not shown to pay at the longest"),
+        ({64: (0.9, 0.01)}, ""),
+    ],
+)
+def test_from_which_size_on_it_pays_has_two_ends(found: dict[int, tuple[float, float]], said: str) -> None:
+    changes = [
+        (1024.0 * size, Interval(value, value - half, value + half, "", True)) for size, (value, half) in found.items()
+    ]
+    assert _pays(changes[::-1]) == said
 
 
 def test_other_sizes_have_their_doubts_and_what_has_no_value(tmp_path: Path) -> None:

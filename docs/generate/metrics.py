@@ -16,6 +16,7 @@ TIMES = (
     ),
     ("comp_in", "the computation while the message is under way"),
     ("wait", "from the end of the computation to the end of the wait"),
+    ("cpu", "CPU time of a rank's process during total, all of its threads"),
     ("own comm, own comp", "as comm and comp, but under the variant itself"),
 )
 
