@@ -76,14 +76,14 @@ TEST(PhaseMeter, TakesTheTimeAnOperation) {
   std::uint64_t completed = 0;
   for (int i = 0; i < 12; ++i) {
     now += seconds(i % 2 ? 3 : 1);  // armed phases are the even ones
-    completed += 2;
+    completed += 20;
     meter.change(i % 2 == 1, now, completed);
   }
   meter.end(now, completed);
   const auto verdict = meter.verdict();
   EXPECT_EQ(verdict.word, "helped");
-  EXPECT_DOUBLE_EQ(verdict.armed_s, 0.5);
-  EXPECT_DOUBLE_EQ(verdict.disarmed_s, 1.5);
+  EXPECT_DOUBLE_EQ(verdict.armed_s, 0.05);
+  EXPECT_DOUBLE_EQ(verdict.disarmed_s, 0.15);
   EXPECT_EQ(verdict.armed_phases, 6U);
 }
 
@@ -104,11 +104,11 @@ TEST(PhaseMeter, CountsTheTimeOfPhasesThatAreShorterThanAnOperation) {
 TEST(PhaseMeter, ChangesOnlyWhereItIsAnother) {
   PhaseMeter meter;
   meter.change(true, 0, 0);
-  meter.change(false, seconds(1), 4);
-  meter.change(false, seconds(2), 8);
-  meter.end(seconds(4), 10);
+  meter.change(false, seconds(1), 40);
+  meter.change(false, seconds(2), 80);
+  meter.end(seconds(4), 100);
   EXPECT_EQ(meter.verdict().armed_phases, 1U);
-  EXPECT_DOUBLE_EQ(meter.verdict().disarmed_s, 3.0 / 6);
+  EXPECT_DOUBLE_EQ(meter.verdict().disarmed_s, 3.0 / 60);
 }
 
 }  // namespace

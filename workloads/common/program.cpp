@@ -201,6 +201,9 @@ int run_launch(const MpiProcess& mpi, const Launch& launch, const std::vector<Pl
     throw UsageError("no point to measure: give --points FILE or --point key=value,...");
   }
   check_all(mpi, points);
+  if (launch.options.sampler.on_off) {
+    require_engine_to_pause(mpi);
+  }
   Json context = Json::object();
   if (const auto& file = launch.options.context_file; !file.empty()) {
     context = object_from_json(read_shared(mpi, "--context", file), "--context " + file);

@@ -32,6 +32,10 @@ Decision agree(const MpiProcess& mpi, const Samples& samples, Decision enough) {
   return static_cast<Decision>(mpi.maximum(static_cast<int>(mine)));
 }
 
+using Switch = void (*)();
+
+Switch found(const char* name) { return reinterpret_cast<Switch>(dlsym(RTLD_DEFAULT, name)); }
+
 /// Pauses the engine in one of each two repetitions, the same on all ranks, and leaves it on.
 class OnOff : NonCopyable {
  public:
@@ -39,9 +43,6 @@ class OnOff : NonCopyable {
     constexpr int most = 0x7fffffff;
     const int drawn = mpi.is_root() ? static_cast<int>(std::random_device{}() & most) : 0;
     order_.seed(static_cast<std::uint32_t>(mpi.maximum(drawn)));
-    if (mpi.maximum(pause_ == nullptr || resume_ == nullptr ? 1 : 0) != 0) {
-      throw UsageError("--on-off: no progress engine is loaded that could be paused; launch with progress-run");
-    }
   }
   ~OnOff() { resume_(); }
 
@@ -57,9 +58,6 @@ class OnOff : NonCopyable {
   void restart() noexcept { second_ = false; }
 
  private:
-  using Switch = void (*)();
-  static Switch found(const char* name) { return reinterpret_cast<Switch>(dlsym(RTLD_DEFAULT, name)); }
-
   Switch pause_ = found("pe_pause");
   Switch resume_ = found("pe_resume");
   std::mt19937 order_;
@@ -68,6 +66,13 @@ class OnOff : NonCopyable {
 };
 
 }  // namespace
+
+void require_engine_to_pause(const MpiProcess& mpi) {
+  const bool missing = found("pe_pause") == nullptr || found("pe_resume") == nullptr;
+  if (mpi.maximum(missing ? 1 : 0) != 0) {
+    throw UsageError("--on-off: no progress engine is loaded that could be paused; launch with progress-run");
+  }
+}
 
 Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOptions& options) {
   const auto begin = Clock::now();

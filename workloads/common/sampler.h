@@ -19,8 +19,10 @@ struct Samples {
   std::string problem;             ///< what this rank found wrong
 };
 
-/// Repeats until rank 0 has enough, or any rank fails or is interrupted. Collective. UsageError on all ranks if the
-/// engine is to be paused and there is none.
+/// Repeats until rank 0 has enough, or any rank fails or is interrupted. Collective.
 Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOptions& options);
+
+/// UsageError on all ranks if there is no engine that on_off could pause. Collective.
+void require_engine_to_pause(const MpiProcess& mpi);
 
 }  // namespace workloads

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t fewest_pairs = 6;      // of fewer nothing is shown, however alike they are
 constexpr std::size_t most_pairs = 100'000;  // bounds the memory of a run that switches all the time
+// Of fewer in a pair the one that is under way at its ends would count for too much.
+constexpr std::uint64_t fewest_operations = 10;
 constexpr double negligible = 0.02;
 constexpr double critical = 1.96;
 constexpr double equivalent = 0.05;
@@ -89,7 +91,7 @@ void PhaseMeter::close(Nanoseconds now, std::uint64_t completed) {
   mine.time += now - since_;
   mine.completed += completed - completed_;
   const auto& [off, on] = pending_;
-  if (on.completed == 0 || off.completed == 0 || on.time <= 0 || off.time <= 0) return;
+  if (std::min(on.completed, off.completed) < fewest_operations || std::min(on.time, off.time) <= 0) return;
   const auto each = [](const Phase& phase) {
     return 1e-9 * static_cast<double>(phase.time) / static_cast<double>(phase.completed);
   };

@@ -36,8 +36,8 @@ Verdict judge_phases(const std::vector<PhasePair>& pairs);
 // Of each two turns of trial_ms one is armed: which one is random, lest the program's own rhythm decides.
 bool is_armed_turn(std::uint64_t turn);
 
-// Cuts the run into phases, and puts those next to each other into pairs. A phase in which no operation was completed
-// tells that one takes longer than it: its time counts with the next phase of its kind. Any thread.
+// Cuts the run into phases, and puts neighbours into pairs of at least ten operations a kind: phases that are as short
+// as an operation count together, those without one, too. Any thread.
 class PhaseMeter {
  public:
   // The engine is armed or disarmed from now on; `completed` counts the program's operations. Call at the start, too.
