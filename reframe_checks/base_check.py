@@ -193,7 +193,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             self.env_vars |= self._environ_extras.get("shared_memory", {})
         asked = self.asked
         points = [dict(point) for point in chosen.points()]
-        look = [sys.executable, "-m", study.look, platform.mpi]
+        look = python("-m", study.look, platform.mpi)
         return Plan(
             session=session.name,
             study=study.name,
