@@ -404,7 +404,7 @@ claims("gemini")
 
 # %%
 book.states(
-    "Reproduced: [0]; not reproduced: [1]; inconclusive: [1].",
+    "Reproduced: [0]; not reproduced: [1]; inconclusive: [2].",
     *(book.decided("gemini", decision) for decision in ("reproduced", "not reproduced", "inconclusive")),
 )
 
