@@ -62,11 +62,10 @@ def with_settings(name: str, settings: Sequence[str]) -> str:
     return ":".join([name, *settings])
 
 
-def with_report(name: str) -> str:
-    """`name` with the engine's report at exit, or UsageError where no engine runs."""
+def require_engine(name: str) -> None:
+    """UsageError where no engine runs, which could report."""
     if name.partition(":")[0] in WITHOUT_ENGINE:
         raise UsageError(f"Variant {name} runs without the engine, so there is no report: choose adaptive, say.")
-    return with_settings(name, ["report=1"])
 
 
 def known() -> dict[str, str]:

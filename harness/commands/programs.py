@@ -6,7 +6,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +20,7 @@ from harness.base.mpis import Mpi, Where, passed_on
 from harness.base.paths import ROOT
 from harness.commands import options
 from harness.commands.program_options import Command, found, of_this_mpi
+from harness.job.program_launch import REPORT_FILE
 from harness.sessions.run import check_settings
 from harness.setup import build
 from harness.sites import systems
@@ -47,7 +51,7 @@ def mpirun(
     system: options.System = "vcluster",
     variant: options.OneVariant = "bare",
     report: Annotated[
-        bool, typer.Option("--report", help="With the engine's report at exit, a line a rank on stderr.")
+        bool, typer.Option("--report", help="With the engine's report at the end, one sentence of all ranks.")
     ] = False,
     ranks: Annotated[int, typer.Option("-n", min=1, max=4096, help="How many ranks.")] = 2,
     nodes: options.Nodes = 2,
@@ -60,7 +64,7 @@ def mpirun(
     """
     variant = variants.check(variant)
     if report:
-        variant = variants.with_report(variant)
+        variants.require_engine(variant)
     chosen = systems.by_name(system)
     named = mpis.by_name(mpi)
     if chosen.name not in ("vcluster", "local"):
@@ -74,7 +78,23 @@ def mpirun(
     command = [found(command[0], path), *command[1:]]
     of_this_mpi(command[0], named, named.shell_environment())
     build.ensure_abi_of(command[0])
-    return _launch(named, chosen, variant, (ranks, min(nodes, ranks)), command)
+    with _reported(named) if report else contextlib.nullcontext():
+        return _launch(named, chosen, variant, (ranks, min(nodes, ranks)), command)
+
+
+@contextlib.contextmanager
+def _reported(mpi: Mpi) -> Iterator[None]:
+    """Have the ranks, on whichever node, write their reports into files, and say at the end what all of them say."""
+    with tempfile.TemporaryDirectory(prefix="overlap-bench-") as folder:
+        os.environ[REPORT_FILE] = f"{folder.replace('%', '%%')}/%h.%p"
+        try:
+            yield
+        finally:
+            del os.environ[REPORT_FILE]
+        files = sorted(str(path) for path in Path(folder).iterdir())
+        if files:
+            told = process.answer([str(mpi.build_dir / "bin" / "progress-info"), "--job", *files], 60.0)
+            print(told.out, end="", file=sys.stderr)
 
 
 def _launch(mpi: Mpi, system: systems.System, variant: str, size: tuple[int, int], command: list[str]) -> int:

@@ -17,6 +17,7 @@ Facts good_run() {
           .lifetime_s = 10,
           .pending_while_computing_s = 5,
           .tracked = 100,
+          .large = 100,
           .productive_polls = 400,
           .wakes = 300,
           .announced = 200,
@@ -47,7 +48,7 @@ const std::vector<Case>& cases() {
       // ---- moves are held against operations
       {[](Facts& f) { f.productive_polls = 0; }, "not seen to move anything"},
       {[](Facts& f) { f.productive_polls = 1; }, "not seen to move anything"},
-      {[](Facts& f) { f.productive_polls = 1, f.tracked = 10; }, "keep it"},
+      {[](Facts& f) { f.productive_polls = 1, f.large = 10; }, "keep it"},
       // ---- a setting may help
       {[](Facts& f) { f.announced = 0; }, "keep it"},  // a timer waits for nothing else
       {[](Facts& f) { f.announced = 0, f.waits_for_announcements = true; }, "timer_us=500"},

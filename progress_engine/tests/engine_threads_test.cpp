@@ -17,9 +17,31 @@
 #include "core/engine.hpp"
 #include "counting_progress.hpp"
 #include "eventually.hpp"
+#include "platform/scheduling.hpp"
+
+// As where an administrator sets the clock: for the engine, which asks here; the kernel knows better.
+static std::atomic<long> time_of_day_shift{0};
+extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  const auto code = static_cast<int>(syscall(SYS_clock_gettime, clock, time));
+  if (clock == CLOCK_REALTIME) time->tv_sec += time_of_day_shift;
+  return code;
+}
 
 namespace progress_engine {
 namespace {
+
+// In a poll until it may go on.
+class HeldProgress : public ProgressFunction {
+ public:
+  HeldProgress(std::atomic<bool>& polling, std::atomic<bool>& go_on) : polling_(polling), go_on_(go_on) {}
+  void poll() override {
+    for (polling_ = true; !go_on_;) usleep(100);
+  }
+
+ private:
+  std::atomic<bool>& polling_;
+  std::atomic<bool>& go_on_;
+};
 
 // What an engine thread inherits, seen from inside a poll.
 class InspectingProgress : public ProgressFunction {
@@ -182,6 +204,53 @@ TEST(Engine, AThreadThatFailsLeavesTheProgramAlone) {
   engine.begin_exclusive();
   engine.end_exclusive();
   EXPECT_TRUE(engine.stop(patience));
+}
+
+// One goes by MPI_Finalize, the other by exit.
+TEST(Engine, EndsOnceForTwoThreadsThatEndIt) {
+  std::atomic<bool> polling{false};
+  std::atomic<bool> go_on{false};
+  Engine engine(make_policy(resolve_values("thread", {})), std::make_unique<HeldProgress>(polling, go_on), nullptr);
+  engine.start();
+  EXPECT_TRUE(eventually([&] { return polling.load(); }));
+  std::array<bool, 2> ended{};
+  std::thread other([&] { ended[0] = engine.stop(patience); });
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // both wait by then, most likely
+    go_on = true;
+  });
+  ended[1] = engine.stop(patience);
+  other.join();
+  later.join();
+  EXPECT_TRUE(ended[0] && ended[1]);
+}
+
+TEST(Engine, AThreadEndsInTimeWhateverTheTimeOfDay) {
+  time_of_day_shift = -3600;
+  const auto thread = start_engine_thread("pe-test", [] { usleep(1000); });
+  EXPECT_TRUE(join_engine_thread(thread, patience));
+  time_of_day_shift = 0;
+}
+
+// An operation of a Fortran program has arrays there.
+TEST(Engine, AThreadsStackIsAsLargeAsTheProgramsOwn) {
+  constexpr std::size_t large = 24UL << 20;
+  rlimit before{};
+  getrlimit(RLIMIT_STACK, &before);
+  if (before.rlim_max < 2 * large) GTEST_SKIP() << "stacks are limited here";
+  const rlimit wanted{2 * large, before.rlim_max};
+  setrlimit(RLIMIT_STACK, &wanted);
+  std::size_t size = 0;
+  const auto thread = start_engine_thread("pe-test", [&size] {
+    pthread_attr_t attributes;
+    void* begin = nullptr;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &begin, &size);
+    pthread_attr_destroy(&attributes);
+  });
+  EXPECT_TRUE(join_engine_thread(thread, patience));
+  setrlimit(RLIMIT_STACK, &before);
+  EXPECT_GE(size, large);
 }
 
 }  // namespace

@@ -8,6 +8,10 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <string>
+#include <thread>
+
+#include "tools/gathering.hpp"
 
 namespace progress_engine {
 namespace {
@@ -94,6 +98,58 @@ TEST_F(Launched, ProcessesHereAreNotThoseOfALauncherFurtherOut) {
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
   setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
   EXPECT_EQ(processes_here(64), 0) << "a script under mpirun -n 1 that calls srun -n 64";
+}
+
+// ---- the ranks of a node tell one of them
+
+std::map<int, std::string> heard_by(Gathering& gathering, bool waits = true) {
+  std::map<int, std::string> heard;
+  for (const auto& [rank, words] : gathering.hear(waits)) heard[rank] = words;
+  return heard;
+}
+
+std::string own_key(const char* of) { return "test " + std::to_string(getpid()) + of; }
+
+TEST(Gathering, IsByTheFirst) {
+  Gathering first(own_key("a"), 2);
+  Gathering second(own_key("a"), 0);
+  Gathering third(own_key("a"), 1);
+  Gathering elsewhere(own_key("b"), 0);
+  EXPECT_TRUE(first.hears() && !second.hears() && !third.hears() && elsewhere.hears());
+  second.tell("one\ntwo\n");
+  std::thread later([&] { third.tell(""); });
+  EXPECT_EQ(heard_by(first), (std::map<int, std::string>{{0, "one\ntwo\n"}, {1, ""}}));
+  later.join();
+  EXPECT_EQ(heard_by(elsewhere), (std::map<int, std::string>{}));
+}
+
+TEST(Gathering, WaitsForNobodyWhereItsOwnProgramHasFailed) {
+  Gathering first(own_key("c"), 0);
+  Gathering second(own_key("c"), 1);
+  Gathering third(own_key("c"), 2);
+  third.tell("word");
+  EXPECT_EQ(heard_by(first, false), (std::map<int, std::string>{{1, ""}, {2, "word"}}));
+}
+
+// A script on each rank that starts one program after the other: who is fast must not wait for itself.
+TEST(Gathering, OfAProgramHearsNothingOfTheNext) {
+  Gathering first(own_key("d"), 0);
+  Gathering second(own_key("d"), 1);
+  Gathering next_of_second(own_key("d"), 1);
+  second.tell("first");
+  EXPECT_EQ(heard_by(first), (std::map<int, std::string>{{1, "first"}}));
+  Gathering next(own_key("d"), 0);
+  EXPECT_TRUE(next.hears());
+  next_of_second.tell("next");
+  EXPECT_FALSE(next_of_second.hears());
+  EXPECT_EQ(heard_by(next), (std::map<int, std::string>{{1, "next"}}));
+}
+
+TEST(Gathering, IsAloneWithoutALauncher) {
+  Gathering first(own_key("e"), -1);
+  Gathering second(own_key("e"), -1);
+  EXPECT_TRUE(first.hears() && second.hears());
+  EXPECT_EQ(first.descriptor(), -1);
 }
 
 }  // namespace

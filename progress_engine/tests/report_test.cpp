@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "telemetry/advice.hpp"
+
 namespace progress_engine {
 namespace {
 
@@ -16,17 +18,9 @@ Report report_of_two_threads() {
   report.driver = "mpix_stream";
   report.driver_switches = 1;
   report.wait = "epoll";
-  report.level_asked = "single";
-  report.level_provided = "multiple";
-  report.slice = 100000;
-  report.threads = {{"events",
-                     {.tid = 7,
-                      .cpus_allowed = {0, 1},
-                      .cpu_last = 1,
-                      .cpu_seconds = 0.5,
-                      .voluntary_switches = 4,
-                      .involuntary_switches = 5}},
-                    {"idle", {.tid = 8, .cpu_seconds = 0.25, .voluntary_switches = 1}}};
+  report.thread_level = {"single", "multiple"};
+  report.slice_ns = 100000;
+  report.threads = {{"events", 7, {0, 1}, 1, 0.5, 4, 5}, {"idle", 8, {}, -1, 0.25, 1, 0}};
   report.polls = 100;
   report.productive_polls = 40;
   report.wakes = 33;
@@ -41,6 +35,7 @@ Report report_of_two_threads() {
       .sources = {"ucx"}, .wakes = {{"sockets", 0}, {"ucx", 12}}, .armed = {{"ucx", 13}}, .busy = 2, .lack = ""};
   report.doorbell = DoorbellReport{.neighbours = 1, .rings = 2, .bounded = 9, .wakes = 3, .answers = 4};
   report.tracked = 10;
+  report.large = 8;
   report.pending = -1;
   report.progress_users = 2;
   report.transport = {
@@ -54,7 +49,7 @@ Report report_of_two_threads() {
 
 TEST(Report, TellsEveryValueInJson) {
   EXPECT_EQ(to_json(report_of_two_threads()),
-            R"({"version":"0.1.0","preset":"adaptive","reason":"","active":true,)"
+            R"({"version":"0.1.0","rank":3,"world_size":4,"preset":"adaptive","active":true,"reason":"","advice":"",)"
             R"("settings":{"burst":3,"strict":true,"cpus":"0-\"3\""},"driver":"mpix_stream","driver_switches":1,)"
             R"("wait":"epoll","wait_instruction":null,"thread_level":{"asked":"single","provided":"multiple"},)"
             R"("offload":null,"slice_ns":100000,"threads":[)"
@@ -69,35 +64,25 @@ TEST(Report, TellsEveryValueInJson) {
             R"("disarmed_s":0.00155},)"
             R"("events":{"sources":["ucx"],"wakes":{"sockets":0,"ucx":12},"armed":{"ucx":13},"busy":2,"lack":""},)"
             R"("doorbell":{"neighbours":1,"rings":2,"bounded":9,"wakes":3,"answers":4},)"
-            R"("tracked":10,"pending":-1,"progress_users":2,)"
+            R"("tracked":10,"large":8,"pending":-1,"progress_users":2,)"
             R"("transport":{"component":"ob1","libraries":["libucp.so","mca_pml_ob1.so"],"devices":["/dev/knem"],)"
-            R"("tcp":true,"udp":false},"advice":"measured, it helped: keep it","managed_sleeps":6,)"
-            R"("world_size":4,"mpi":"MPICH Version: 5.0.2","abi":"libmpi_abi.so.1"})");
+            R"("tcp":true,"udp":false},"mpi":"MPICH Version: 5.0.2","abi":"libmpi_abi.so.1","managed_sleeps":6,)"
+            R"("windows":false,"samples_rarely":false,"waits_for_announcements":false})");
 }
 
-TEST(Report, TellsTheCommunicationThreadInJson) {
-  Report report;
-  report.offload = OffloadReport{.commands = 1,
-                                 .passes = 2,
-                                 .naps = 3,
-                                 .rings = 4,
-                                 .queue_full = 5,
-                                 .stand_ins = 6,
-                                 .turns = 7,
-                                 .collectives = "blocking",
-                                 .traffic = 8,
-                                 .pending_while_computing_s = 0.5,
-                                 .lifetime_s = 1.5,
-                                 .requests_at_once = 9,
-                                 .suspensions = 10};
-  const auto text = to_json(report);
-  EXPECT_NE(text.find(R"("offload":{"commands":1,"passes":2,"naps":3,"rings":4,"queue_full":5,"stand_ins":6,"turns":7,)"
-                      R"("collectives":"blocking","traffic":8,"pending_while_computing_s":0.5,"lifetime_s":1.5,)"
-                      R"("requests_at_once":9,"suspensions":10,"ult_adapter":null},"slice_ns":null,"threads":[],)"),
-            std::string::npos)
-      << text;
-  report.offload->ult_adapter = "Argobots";
-  EXPECT_NE(to_json(report).find(R"("ult_adapter":"Argobots"})"), std::string::npos);
+// Of every kind of member, as of the communication thread and of what is missing.
+TEST(Report, IsReadAsItWasWritten) {
+  Report offload;
+  offload.offload = OffloadReport{.commands = 1, .collectives = "blocking", .pending_while_computing_s = 0.5};
+  offload.offload->ult_adapter = "Argobots";
+  for (const Report& report : {report_of_two_threads(), offload, Report{}}) {
+    const auto text = to_json(report);
+    EXPECT_EQ(to_json(from_json(text)), text);
+  }
+  EXPECT_EQ(from_json(R"({"rank":2,"new":[1]})").rank, 2) << "another version's";
+  EXPECT_EQ(from_json(R"({"rank":2})").preset, "");
+  EXPECT_THROW(from_json("progress"), std::exception);
+  EXPECT_THROW(from_json(R"({"rank":"two"})"), std::exception);
 }
 
 TEST(Report, IsALine) {
@@ -108,7 +93,7 @@ TEST(Report, IsALine) {
             "single asked and multiple had, MPICH Version: 5.0.2 by libmpi_abi.so.1, over ob1, /dev/knem, tcp, traffic "
             "announced by ucx (12 wakes), "
             "driver mpix_stream; helped: 1.2 ms an operation "
-            "instead of 1.55 (in 12 phases with and 11 without); measured, it helped: keep it");
+            "instead of 1.55 (in 12 phases with and 11 without)");
 }
 
 // Where an adapter moves the data a poll is too short to tell; a library that is armed says what it moved.
@@ -116,7 +101,7 @@ TEST(Report, DoesNotAdviseByTheClockWhereAnAdapterMovesTheData) {
   auto report = report_of_two_threads();
   report.verdict = {};
   report.productive_polls = 0;
-  const auto says = [&](const char* words) { return to_line(report).find(words) != std::string::npos; };
+  const auto says = [&](const char* words) { return advice_of(report).find(words) != std::string::npos; };
   report.events->armed = {{"ucx", 0}};
   EXPECT_TRUE(says("not seen to move anything")) << "memory is copied by the CPU";
   report.transport.devices = {"/dev/infiniband/uverbs0"};
@@ -136,6 +121,80 @@ TEST(Report, SaysInALineWhyTheEngineWasNot) {
   report.preset = "timer";
   report.reason = "the program has no MPI: there was nothing to help";
   EXPECT_EQ(to_line(report), "progress engine: timer: inactive: the program has no MPI: there was nothing to help");
+}
+
+// ---- one sentence a job
+
+std::vector<Report> job_of(int ranks) {
+  std::vector<Report> reports;
+  for (int rank = 0; rank < ranks; ++rank) {
+    auto report = report_of_two_threads();
+    report.rank = rank;
+    report.verdict = {};
+    reports.push_back(report);
+  }
+  return reports;
+}
+
+TEST(Sentence, IsOneForAllRanks) {
+  auto job = job_of(4);
+  job[1].pending_while_computing_s = 0.01;
+  job[3].pending_while_computing_s = 1;
+  EXPECT_EQ(
+      sentences(job),
+      "progress engine: adaptive on 4 ranks: 0.75 s (0.01 to 1) of 1.75 s could be won at most: so long something "
+      "was pending while the program computed; what was won is not measured, polls moved data 160 times for 32 "
+      "operations that need progress; it cost 0.75 s of CPU and 10 context switches a rank; it moved messages "
+      "while the program computed: keep it; trial_ms=100 measures what that brings\n");
+}
+
+bool is_said(const std::vector<Report>& job, const std::string& words) {
+  return sentences(job).find(words) != std::string::npos;
+}
+
+TEST(Sentence, IsByWhatTheRanksShowTogether) {
+  auto job = job_of(4);
+  for (int rank : {0, 1, 2}) job[rank].pending_while_computing_s = 0;
+  EXPECT_TRUE(is_said(job, "keep it")) << "one rank that is late keeps all waiting";
+  for (auto& one : job) one.tracked = 1'000'000;
+  EXPECT_TRUE(is_said(job, "keep it")) << "small messages are not what it is there for";
+  for (auto& one : job) one.large = 1'000'000;
+  EXPECT_TRUE(is_said(job, "not seen to move anything"));
+  for (auto& one : job) one.polls = 1'000'000'000, one.productive_polls = 593, one.large = 10;
+  EXPECT_TRUE(is_said(job, "keep it")) << "how many polls there were is the preset's choice";
+  job[3].pending_while_computing_s = 0;
+  EXPECT_TRUE(is_said(job, "leave it off"));
+}
+
+TEST(Sentence, TellsWhatWasMeasured) {
+  auto job = job_of(3);
+  for (int rank : {0, 1}) job[rank].verdict = {"helped", 12, 11, 0.0012, 0.00155};
+  job[2].verdict = {"unclear", 12, 11, 0.0014, 0.0015};
+  EXPECT_TRUE(is_said(job, "an operation took 1.2 ms (1.2 to 1.4) with it on, 1.55 ms (1.5 to 1.55) with it off"));
+  EXPECT_TRUE(is_said(job, "measured, it helped"));
+  job[1].verdict.word = "hurt";
+  EXPECT_TRUE(is_said(job, "too uneven, to tell"));
+}
+
+TEST(Sentence, SaysOfWhomItIs) {
+  auto job = job_of(2);
+  EXPECT_TRUE(is_said(job, "adaptive on 2 of 4 ranks: "));
+  EXPECT_TRUE(is_said({job[1]}, "adaptive on rank 1 of 4: "));
+  job[1].active = false;
+  job[1].reason = "no descriptor is left";
+  EXPECT_TRUE(is_said(job, "; inactive on 1: no descriptor is left"));
+  EXPECT_NE(sentences(job, 3).find("; 3 more ended without a report\n"), std::string::npos);
+  job[0].active = false;
+  job[0].reason = "it is off";
+  EXPECT_EQ(sentences(job), "progress engine: adaptive on 2 of 4 ranks: inactive: it is off\n");
+}
+
+TEST(Sentence, IsOneOfEachJob) {
+  auto both = job_of(2);
+  for (auto report : job_of(2)) report.preset = "timer", both.push_back(report);
+  const auto text = sentences(both);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2);
+  EXPECT_LT(text.find("adaptive on 2"), text.find("timer on 2"));
 }
 
 TEST(Report, ComesThroughWhereANameIsNoUtf8) {

@@ -51,10 +51,10 @@ TEST(Sources, LaterOnesWinAndAreNamed) {
   const File file("variant = timer\ntimer_us = 70\nburst = 7\nnice = 5\n");
   std::string named = "PROGRESS_ENGINE_CONFIG=" + file.name();
   std::string burst = "PROGRESS_ENGINE_BURST=8";
-  std::string nice = "PROGRESS_ENGINE_NICE=6";
-  std::array<char*, 4> environment{named.data(), burst.data(), nice.data(), nullptr};
+  std::string period = "PROGRESS_ENGINE_IDLE_US=6";
+  std::array<char*, 4> environment{named.data(), burst.data(), period.data(), nullptr};
   auto sources = sources_of_process(environment.data());
-  sources.push_back({"the command line", {{"nice", "7"}}, ""});
+  sources.push_back({"the command line", {{"idle_us", "7"}}, ""});
   const auto resolved = resolve(sources);
   EXPECT_EQ(resolved.variant, "timer");
   const auto expect = [&](const char* key, const char* value, const std::string& origin) {
@@ -63,7 +63,7 @@ TEST(Sources, LaterOnesWinAndAreNamed) {
   };
   expect("timer_us", "70", file.name());
   expect("burst", "8", "the environment");
-  expect("nice", "7", "the command line");
+  expect("idle_us", "7", "the command line");
   expect("points", "timer", "variant timer");
   expect("rest_us", "10000", "default");
 }

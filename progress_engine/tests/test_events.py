@@ -81,7 +81,7 @@ def test_a_library_that_the_mpi_does_not_use_announces_nothing(tmp_path: Path) -
     program = compiled(mpi, "late_finalize.c", tmp_path)
     case = Case("mpich", "ucx", tuple(OFI.items()))
     lack = "events=ucx: the MPI made no worker of UCX's that the engine saw"
-    result = run(mpi, program, case, "report=1", tasks=1)
+    result = run(mpi, program, case, "report=full", tasks=1)
     assert (result.returncode, f"traffic announced by nothing: {lack}" in result.stderr) == (0, True), result.stderr
     result = run(mpi, program, case, "strict=1", tasks=1)
     assert result.returncode != 0

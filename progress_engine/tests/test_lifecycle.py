@@ -238,7 +238,7 @@ def test_a_program_that_never_ends_mpi_gets_its_report(mpi: Mpi, preset: str, tm
     settings = (f"report_file={tmp_path}/report.%r.%p", "report=1")
     result = program.run("forks", variant=preset, settings=settings, tasks=1)
     assert lines(result.stdout) == ["rank 0: received 0"]
-    assert result.stderr.count("progress engine: rank") == 1
+    assert result.stderr.count(f"progress engine: {preset} on 1 rank: ") == 1
     (file,) = tmp_path.glob("report.*")
     report = json.loads(file.read_text())
     assert (report["preset"], report["active"]) == (preset, preset != "off")

@@ -3,20 +3,27 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from harness.base.mpis import Mpi
 
-from .conftest import MPICH_FIRST, Launcher, compiled, reports
+from .conftest import MPICH_FIRST, Launcher, compiled, reports, said_by_engine
 
 pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)]
 
 LINE = re.compile(
     r"^progress engine: rank 0: (\w+): .*\(\d+ by calls, \d+ by traffic, \d+ by neighbours, \d+ by timer\).*"
-    r"thread level (\w+) asked and (\w+) had, MPICH Version: [\d.]+ by libmpi(?:ch)?\.so\.12, over [^;]*; (.+)$",
+    r"thread level (\w+) asked and (\w+) had, MPICH Version: [\d.]+ by libmpi(?:ch)?\.so\.12, over .+$",
+    re.MULTILINE,
+)
+SENTENCE = re.compile(
+    r"^progress engine: \w+ on \d+ ranks?: (?:at least )?[^;]* could be won[^;]*; [^;]*; it cost [^;]* of CPU and "
+    r"[^;]* context switches[^;]* a rank; (.+)$",
     re.MULTILINE,
 )
 LEAVE_IT_OFF = "nothing that needs progress was pending while the program computed: leave it off"
@@ -58,11 +65,12 @@ def waiting(mpi: Mpi, tmp_path: Path) -> Launcher:
 def said(
     launcher: Launcher, variant: str, folder: Path, tasks: int, *more: str
 ) -> tuple[tuple[str, ...], dict[str, object]]:
-    settings = ("report=1", f"report_file={folder}/report.%r", *more)
+    settings = ("report=full", f"report_file={folder}/report.%r", *more)
     result = launcher.run(variant=variant, settings=settings, tasks=tasks)
+    said = SENTENCE.findall(result.stderr)
     found = LINE.search(result.stderr)
-    assert result.returncode == 0 and found, result.stderr
-    return found.groups(), reports(folder, tasks)[0]
+    assert result.returncode == 0 and found and len(said) == 1, result.stderr
+    return (*found.groups(), said[0]), reports(folder, tasks)[0]
 
 
 @pytest.mark.parametrize(
@@ -95,6 +103,42 @@ def test_calls_that_are_handed_over_are_counted(computing: Launcher, tmp_path: P
     assert report["offload"]["commands"] > 0  # type: ignore[index]
     assert report["pending_while_computing_s"] > COMPUTING / 2  # type: ignore[operator]
     assert report["wake_sources"]["timer"] > 0  # type: ignore[index]
+
+
+def test_one_sentence_is_of_all_ranks_and_comes_first(launcher: Launcher, tmp_path: Path) -> None:
+    settings = ("report=full", f"report_file={tmp_path}/report.%r")
+    result = launcher.run("all", variant="adaptive", settings=settings, tasks=3)
+    said = said_by_engine(result.stderr)
+    assert result.returncode == 0
+    assert [line.split(": ")[1] for line in said] == ["adaptive on 3 ranks", "rank 0", "rank 1", "rank 2"]
+    files = sorted(tmp_path.glob("report.*"))
+    asked: list[str | Path] = [launcher.progress_run.with_name("progress-info"), "--job", *files]
+    again = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60)
+    assert again.stdout == said[0] + "\n"
+    silent = launcher.run("all", variant="adaptive", settings=("report=1",), tasks=3)
+    assert [line.split(": ")[1] for line in said_by_engine(silent.stderr)] == ["adaptive on 3 ranks"]
+
+
+def test_progress_run_in_front_of_the_launcher_hears_all_ranks(launcher: Launcher) -> None:
+    command = launcher.mpi.launch_command(2, 2)
+    options = ("--variant", "adaptive", "--report", "--")
+    words: list[str | Path] = [launcher.progress_run, *options, *command, launcher.program, "all"]
+    environment = os.environ | launcher.mpi.environment("tcp")
+    result = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert result.returncode == 0, result.stderr
+    (said,) = said_by_engine(result.stderr)
+    assert said.startswith("progress engine: adaptive on 2 ranks: ")
+
+
+def test_a_rank_that_dies_is_counted_and_keeps_nobody(launcher: Launcher) -> None:
+    """Its program's end is its own: here only where the launcher does not mind."""
+    last = 'case "${PMI_RANK-$OMPI_COMM_WORLD_RANK}" in 1) unset LD_PRELOAD;; esac; exec "$@"'
+    words = (str(launcher.progress_run), "--variant", "adaptive", "--report", "--", "sh", "-c", last, "-")
+    result = launcher.run("all", prefix=words)
+    assert result.returncode == 0, result.stderr
+    (said,) = said_by_engine(result.stderr)
+    assert said.startswith("progress engine: adaptive on rank 0 of 2: ")
+    assert said.endswith("; 1 more ended without a report")
 
 
 # Nothing that it starts is counted, and others may reach into its memory at any time.

@@ -75,8 +75,8 @@ def test_relative_names_of_files_are_those_of_the_folder_where_it_was_started(
 def test_settings_from_a_file_reach_the_program_and_progress_info(tmp_path: Path) -> None:
     file = tmp_path / "settings"
     file.write_text("variant = timer\ntimer_us = 70  # short\n")
-    result = run("progress-run", "--config", str(file), "--set", "nice=3", "--", "env")
-    assert {"PROGRESS_ENGINE=timer", f"PROGRESS_ENGINE_CONFIG={file}", "PROGRESS_ENGINE_NICE=3"} <= set(
+    result = run("progress-run", "--config", str(file), "--set", "idle_us=3", "--", "env")
+    assert {"PROGRESS_ENGINE=timer", f"PROGRESS_ENGINE_CONFIG={file}", "PROGRESS_ENGINE_IDLE_US=3"} <= set(
         result.stdout.splitlines()
     )
     described = subprocess.run(
@@ -204,6 +204,7 @@ def test_a_program_without_mpi_is_told_so(how: str, tmp_path: Path, monkeypatch:
     reported = run("progress-run", "--report", "--report-file", "report", "--", *command)
     assert reported.returncode == 0
     assert reported.stderr.count("the program has no MPI") == told == (tmp_path / "report").exists()
+    assert reported.stderr.count("\n") == 1, "who starts others is told that none of them had one"
     if told:
         assert "has no MPI" in json.loads((tmp_path / "report").read_text())["reason"]
     strict = run("progress-run", "--strict", "--", *command)
@@ -272,3 +273,12 @@ def test_progress_info_refuses_what_it_does_not_know() -> None:
     result = run("progress-info", "--frobnicate")
     assert result.returncode == 2
     assert result.stderr.startswith("progress-info: ")
+
+
+def test_a_file_that_is_no_report_is_refused(tmp_path: Path) -> None:
+    for name, text in {"none": None, "other": "{", "wrong": '{"rank": "two"}'}.items():
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        result = run("progress-info", "--job", str(tmp_path / name))
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert f"{name}: no report of the engine's" in result.stderr

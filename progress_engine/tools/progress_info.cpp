@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -14,6 +16,7 @@
 #include "platform/scheduling.hpp"
 #include "policy/sources.hpp"
 #include "progress_engine/progress_engine.h"
+#include "telemetry/advice.hpp"
 #include "telemetry/thread_usage.hpp"
 #include "wait/event_source.hpp"
 #include "wait/user_wait.hpp"
@@ -99,13 +102,33 @@ void print(const Json& info) {
                setting["origin"].get<std::string>());
 }
 
+int tell_of_job(const std::vector<std::string>& files) {
+  std::vector<Report> ranks;
+  for (const auto& name : files) {
+    std::ifstream file(name);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    try {
+      ranks.push_back(from_json(text));
+    } catch (const std::exception&) {
+      std::fprintf(stderr, "progress-info: --job %s: no report of the engine's, as --report-file has ranks write.\n",
+                   name.c_str());
+      return 2;
+    }
+  }
+  fmt::print("{}", sentences(ranks));
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   bool json = false;
+  std::vector<std::string> reports;
   CLI::App app(
       "What this machine offers to the progress engine, every setting and preset.\n\nExample: progress-info --json");
   app.add_flag("--json", json, "as JSON");
+  app.add_option("--job", reports,
+                 "instead one sentence of all ranks, from the files that progress-run --report-file had them write");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -113,6 +136,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "progress-info: %s (see progress-info --help)\n", error.what());
     return 2;
   }
+  if (!reports.empty()) return tell_of_job(reports);
   try {
     const Json info = describe(resolve(sources_of_process(environ)));
     if (json)

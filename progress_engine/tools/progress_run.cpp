@@ -34,7 +34,7 @@ struct Options {
   std::string variant;
   std::vector<std::string> set;
   std::string configuration;
-  bool report = false;
+  std::string report;
   std::string report_file;
   std::string profile;
   bool strict = false;
@@ -54,7 +54,7 @@ Source command_line(const Options& options) {
     if (equals == std::string::npos) throw SettingError(fmt::format("--set {}: it must be KEY=VALUE.", entry));
     overrides[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
-  if (options.report) overrides["report"] = "1";
+  if (!options.report.empty()) overrides["report"] = options.report;
   if (options.strict) overrides["strict"] = "1";
   if (!options.report_file.empty()) overrides["report_file"] = options.report_file;
   if (!options.profile.empty()) overrides["profile"] = options.profile;
@@ -173,7 +173,8 @@ void prepare(const Options& options) {
   allow_threads(policy);
   if (preloading.before.empty()) let_sanitizer_come_second();
   preload(std::move(libraries));
-  if (options.strict && (policy.points.any() || policy.offload)) supervise(program);
+  const Watch watch{.strict = options.strict && (policy.points.any() || policy.offload), .report = policy.report};
+  if (watch.any()) supervise(program, watch);
 }
 
 [[noreturn]] void execute(const std::vector<std::string>& command) {
@@ -198,7 +199,9 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--config", options.configuration,
                  "file of settings, one KEY = VALUE a line (its format: docs/reference/variants.md)");
-  app.add_flag("--report", options.report, "one line a rank on stderr at MPI_Finalize");
+  app.add_flag("--report{1}", options.report,
+               "when MPI has ended one sentence on stderr, of all ranks on this node; --report=full: and each rank's "
+               "counters");
   app.add_option("--report-file", options.report_file, "JSON report; %r = rank, %p = process, %h = host");
   app.add_option("--profile", options.profile,
                  "a folder, for the profile of each process: which of its calls wait, for what (./bench where)");

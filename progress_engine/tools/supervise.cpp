@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "supervise.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -10,15 +11,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <system_error>
+#include <vector>
 
+#include "gathering.hpp"
 #include "mpi/launcher.hpp"
+#include "telemetry/advice.hpp"
 
 namespace progress_engine {
 namespace {
@@ -30,14 +36,18 @@ constexpr std::array passed_on = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIG
 class MarkFile {
  public:
   MarkFile() : descriptor_(memfd_create("progress-run", 0)) {
-    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "memfd_create, for --strict");
+    if (descriptor_ < 0 || fcntl(descriptor_, F_SETFL, O_APPEND) != 0)
+      throw std::system_error(errno, std::generic_category(), "memfd_create, for --strict and --report");
     const auto path = fmt::format("/proc/{}/fd/{}", getpid(), descriptor_);
     setenv(mark_variable, describe_mark(descriptor_, path).c_str(), 1);
   }
   int descriptor() const { return descriptor_; }
-  bool left() const {
-    struct stat found{};
-    return fstat(descriptor_, &found) == 0 && found.st_size > 0;
+  std::string text() const {
+    std::string all;
+    std::array<char, 4096> part{};
+    for (ssize_t got = 0; (got = pread(descriptor_, part.data(), part.size(), static_cast<off_t>(all.size()))) > 0;)
+      all.append(part.data(), static_cast<std::size_t>(got));
+    return all;
   }
 
  private:
@@ -74,15 +84,60 @@ int wait_for(pid_t program, const sigset_t& set) {
 }
 
 // A launcher waits until what it has given to its processes is closed.
-void close_all_but(int kept) {
-  syscall(SYS_close_range, STDERR_FILENO + 1, kept - 1, 0);
-  syscall(SYS_close_range, kept + 1, INT_MAX, 0);
+void close_all_but(std::array<int, 2> kept) {
+  std::ranges::sort(kept);
+  int next = STDERR_FILENO + 1;
+  for (const int one : kept) {
+    if (one > next) syscall(SYS_close_range, next, one - 1, 0);
+    next = std::max(next, one + 1);
+  }
+  syscall(SYS_close_range, next, INT_MAX, 0);
+}
+
+// What the engines of this node's ranks have left.
+struct Marks {
+  bool began = false;
+  bool speak_for_all = false;
+  std::size_t unheard = 0;
+  std::vector<Report> reports;
+
+  void add(const std::string& text, int rank) {
+    speak_for_all = speak_for_all || rank <= 0;
+    const auto before = reports.size();
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      if (line + '\n' == mark_of_begin)
+        began = true;
+      else
+        reports.push_back(from_json(line));
+    }
+    if (reports.size() == before) ++unheard;
+  }
+};
+
+void say(Marks& marks, const Watch& watch) {
+  std::ranges::stable_sort(marks.reports, {}, &Report::rank);
+  if (marks.speak_for_all && !marks.reports.empty())
+    std::fputs(sentences(marks.reports, marks.unheard).c_str(), stderr);
+  if (watch.report != Reporting::full) return;
+  for (const auto& report : marks.reports) std::fprintf(stderr, "%s\n", to_line(report).c_str());
+}
+
+void say_that_none_began(const std::string& program, const Watch& watch) {
+  std::fprintf(stderr,
+               "progress-run: %s has ended, and the engine saw MPI begin in none of its processes: there is no MPI, or "
+               "the loader has dropped LD_PRELOAD on the way, as in a sandbox that does not show the engine's folder"
+               "%s.\n",
+               program.c_str(), watch.strict ? " (--strict)" : "");
 }
 
 }  // namespace
 
-void supervise(const std::string& program) {
+void supervise(const std::string& program, const Watch& watch) {
+  if (!watch.strict && leave_mark("")) return;
   const MarkFile mark;
+  const int rank = rank_by_launcher();
+  Gathering gathering(program_key(), watch.report == Reporting::none ? -1 : rank);
   const auto set = signals();
   sigset_t before{};
   sigprocmask(SIG_BLOCK, &set, &before);
@@ -91,7 +146,7 @@ void supervise(const std::string& program) {
   setenv("PROGRESS_ENGINE_LAUNCHER", std::to_string(getppid()).c_str(), 1);
   const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork, for --strict");
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork, for --strict and --report");
   if (child == 0) {
     std::signal(SIGCHLD, at_child);
     sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -100,17 +155,22 @@ void supervise(const std::string& program) {
     setenv("PROGRESS_ENGINE_TARGET", std::to_string(getpid()).c_str(), 1);
     return;
   }
-  close_all_but(mark.descriptor());
+  close_all_but({mark.descriptor(), gathering.descriptor()});
   const int status = wait_for(child, set);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !mark.left()) {
-    std::fprintf(
-        stderr,
-        "progress-run: %s has ended, and the engine saw MPI begin in none of its processes: there is no MPI, or "
-        "the loader has dropped LD_PRELOAD on the way, as in a sandbox that does not show the engine's folder "
-        "(--strict).\n",
-        program.c_str());
-    std::_Exit(usage_error);
+  const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);  // while it waits for others a launcher may end it
+  const auto text = mark.text();
+  Marks marks;
+  marks.add(text, rank);
+  const bool dropped = well && watch.strict && !marks.began;
+  if (!gathering.hears()) gathering.tell(text);
+  if (gathering.hears()) {
+    for (const auto& [other, words] : gathering.hear(well)) marks.add(words, other);
+    if (watch.report != Reporting::none) say(marks, watch);
   }
+  const bool silent = !marks.began && marks.reports.empty() && marks.speak_for_all && gathering.hears();
+  if (dropped || (well && silent)) say_that_none_began(program, watch);
+  if (dropped) std::_Exit(usage_error);
   end_as(status, set);
 }
 

@@ -10,39 +10,9 @@
 extern "C" {
 #endif
 
-/* What the engine is and has done in this process, as a JSON object:
- *   version, preset, active, reason ("" or why it is inactive), settings {key: value}, driver,
- *   driver_switches (to a further driver, because polls moved nothing while operations completed), wait,
- *   wait_instruction (what wait=mwait uses on this CPU: umwait-c0.2, mwaitx-c1, wfe, or pause-futex; null for others),
- *   thread_level {asked, provided} ("single".."multiple"; provided is the MPI's, the program sees what it asked for),
- *   slice_ns (as the kernel reads it back; null if it does not say),
- *   threads [{role ("nice": one of points=idle where this process may not lift threads out of SCHED_IDLE), tid,
- *     cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],
- *   verdict {word ("helped", "neutral", "hurt", "unclear", "not measured"), armed_phases, disarmed_phases, armed_s,
- *     disarmed_s (median seconds an operation while it was on and off)},
- *   wake_sources {calls, traffic, neighbours, timer} (how often each ended a sleep of the engine's threads),
- *   armed_s, disarmed_s (by the program's or the settings' wish, or because polling did not pay),
- *   pending_while_computing_s (no thread was in a call of MPI then; as far as the engine shows it, under `offload`
- *     its sleeps, under `idle` what its threads saw when they had a CPU; null where only the program's calls poll),
- *   transport {component (of Open MPI's point-to-point layer, "" in others), libraries (that carry messages and are
- *     loaded), devices (that are open), tcp, udp (whether there are such sockets)}, advice (a sentence),
- *   polls, productive_polls, wakes, parks, fences (parks that interrupted the program's other CPUs for an instant),
- *   tracked (operations seen so far), pending (operations now), progress_users (windows now, and threads asleep in
- *   managed waits: they need progress, too),
- *   events (null where no thread waits for traffic) {sources (what has announced some, of sockets, ucx, libfabric,
- *     verbs), wakes and armed {source: how often}, busy (rounds of arming that found something to poll for), lack (why
- *     what was asked for does not announce)},
- *   doorbell (null if there is none) {neighbours, rings, bounded (calls and polls that left somebody out), wakes (rings
- *     that ended a sleep), answers (polls before which a neighbour had rung)},
- *   managed_sleeps (how often a blocking call slept until the engine had completed it),
- *   world_size (processes of MPI_COMM_WORLD, or of the set "mpi://WORLD"; null before MPI begins),
- *   mpi (what the program's MPI calls itself, "" without one), abi (the MPI library that the engine was built for),
- *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
- *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking", "nonblocking" or "by
- *   caller"), traffic (naps that a socket ended), pending_while_computing_s, lifetime_s,
- *   requests_at_once (most that there ever were), suspensions (of user-level threads), ult_adapter (its name, or
- * null)}. While another thread begins or ends MPI, `reason` says so and the rest is empty. The text is the
- * engine's, and valid until the calling thread's next call. Any thread, any time. */
+/* What the engine is and has done in this process, as a JSON object, whose keys docs/reference/settings.md lists. While
+ * another thread begins or ends MPI, `reason` says so and the rest is empty. The text is the engine's, and valid until
+ * the calling thread's next call. Any thread, any time. */
 const char* pe_report_json(void);
 
 /* Stop and go on polling, like MPI_Pcontrol(0) and MPI_Pcontrol(1) with the setting pcontrol=1; operations are tracked

@@ -135,6 +135,8 @@ class BasicActivity {
   bool anyone_in_call() const { return anyone<&Slot::in_call>(); }
   std::uint64_t started() const { return sum(&Slot::started); }
   std::uint64_t completed() const { return sum(&Slot::completed); }
+  // Of what was started: each operation that needs progress weighs `unbounded`.
+  std::uint64_t weight() const { return sum(&Slot::weight); }
   std::uint64_t rings() const { return sum(&Slot::rings); }
 
   // By a thread that has left MPI, before it asks whether another one is inside: of two that leave together, at least

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <utility>
 
@@ -90,9 +91,9 @@ void Engine::launch(Worker& worker) {
 
 void Engine::enter(Worker& worker) {
   const auto& policy = worker.engine->policy_;
-  worker.slice = schedule_this_thread(
-                     {worker.idle_class, worker.idle_class ? 0 : policy.slice_us, worker.nicest ? nicest : policy.nice})
-                     .value_or(0);
+  worker.slice =
+      schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, worker.nicest ? nicest : 0})
+          .value_or(0);
   const auto guarded = [&worker](auto work) {
     try {
       work();
@@ -120,23 +121,23 @@ void Engine::give_up(Worker& worker, const char* why) {
   std::fprintf(stderr, "progress engine: a thread of the engine's failed: %s; the program goes on without it.\n", why);
 }
 
+// MPI_Finalize may be under way in one thread while another calls exit: a thread is joined once.
 bool Engine::stop(Nanoseconds limit) {
+  const Nanoseconds end = now() + limit;
   phases_.end(now(), activity_.completed());
   stopping_ = 1;
   futex_wake(stopping_);
   parking_.ring();
   if (events_) events_->interrupt();
   if (doorbell_) doorbell_->ring_own();
-  timespec deadline{};
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  const Nanoseconds end = seconds(deadline.tv_sec) + deadline.tv_nsec + limit;
-  deadline = to_timespec(end);
+  const std::unique_lock lock(ends_, std::chrono::nanoseconds(limit));
+  if (!lock) return false;
   bool all = true;
   const bool loading = is_inside_loader();
   for (auto& worker : workers_) {
     if (worker->tid == 0) continue;                              // never started
     const bool may_end = !loading || !worker->waits_for_loader;  // else only when this thread has left the loader
-    if (may_end && pthread_timedjoin_np(worker->thread, nullptr, &deadline) == 0)
+    if (may_end && join_engine_thread(worker->thread, end - now()))
       worker->tid.store(0);
     else
       all = false;

@@ -117,8 +117,9 @@ std::string identity(int descriptor) {
   return std::to_string(found.st_dev) + ":" + std::to_string(found.st_ino);
 }
 
-bool write_to(int descriptor, const std::string& wanted) {
-  return identity(descriptor) == wanted && pwrite(descriptor, "1", 1, 0) == 1;
+bool append_to(int descriptor, const std::string& wanted, const std::string& lines) {
+  return identity(descriptor) == wanted &&
+         write(descriptor, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size());
 }
 
 }  // namespace
@@ -127,19 +128,20 @@ std::string describe_mark(int descriptor, const std::string& path) {
   return std::to_string(descriptor) + " " + identity(descriptor) + " " + path;
 }
 
-void leave_mark() {
+bool leave_mark(const std::string& lines) {
   const char* described = std::getenv(mark_variable);
-  if (!described) return;
+  if (!described) return false;
   std::istringstream words(described);
   int inherited = -1;
   std::string wanted;
   std::string path;
   std::getline(words >> inherited >> wanted >> std::ws, path);
-  if (write_to(inherited, wanted)) return;
-  const int opened = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (opened < 0) return;
-  write_to(opened, wanted);
+  if (append_to(inherited, wanted, lines)) return true;
+  const int opened = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (opened < 0) return false;
+  const bool left = append_to(opened, wanted, lines);
   close(opened);
+  return left;
 }
 
 }  // namespace progress_engine

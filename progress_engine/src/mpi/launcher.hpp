@@ -31,15 +31,18 @@ int processes_here(int size);
 std::string other_poller();
 
 // ---- the mark
-// What `progress-run --strict` looks for when the program has ended: a file in which the engine leaves a mark when MPI
-// begins. It is inherited as an open descriptor, which goes into sandboxes that do not show progress-run's process, and
-// named as that process's, since some programs close descriptors before they start others.
+// What progress-run reads when the program has ended, with --strict or --report: a file in which the engine leaves a
+// line when MPI begins, and its report. It is inherited as an open descriptor, which goes into sandboxes that do not
+// show progress-run's process, and named as that process's, since some programs close descriptors before they start
+// others.
 
 inline constexpr const char* mark_variable = "PROGRESS_ENGINE_MARK";
+inline constexpr const char* mark_of_begin = "begun\n";
 
-// The variable's value.
+// The variable's value. The file is one to which all append.
 std::string describe_mark(int descriptor, const std::string& path);
-// Does nothing where the environment names no mark.
-void leave_mark();
+// Whole lines; without any, says whether some could be left. False where the environment names no mark, or one of
+// another node's or container's.
+bool leave_mark(const std::string& lines);
 
 }  // namespace progress_engine

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions that begin and end MPI's world, by hand. Each has its PMPI_ twin: Fortran bindings and tools above the
-// engine enter there.
+// The functions that begin and end MPI's world and its sessions, by hand, and who decides when the engine begins and
+// ends. Each has its PMPI_ twin: Fortran bindings and tools above the engine enter there.
 #include "mpi/lifecycle.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -154,15 +155,22 @@ void mention_other_poller(const Policy& policy) {
                  setting.c_str());
 }
 
-// The MPI's own.
-struct InitFunctions {
-  Next<decltype(&MPI_Init)> init;
-  Next<decltype(&MPI_Init_thread)> init_thread;
+// The program's call that begins the world: the MPI's own functions for it, and what the program has given.
+struct Beginning {
+  Next<decltype(&MPI_Init)>& init;
+  Next<decltype(&MPI_Init_thread)>& init_thread;
+  int* argc;
+  char*** argv;
+  int asked;
+  int* provided;
+  bool plain;  // by MPI_Init
 
-  int at_level(int* argc, char*** argv, int level, int* provided) {
-    return noting_cpus([&] { return init_thread.get()(argc, argv, level, provided); });
+  int at_level(int level, int* had) const {
+    return noting_cpus([&] { return init_thread.get()(argc, argv, level, had); });
   }
-  int without_level(int* argc, char*** argv) {
+  int as_asked() const {
+    if (!plain) return at_level(asked, provided);
+    *provided = MPI_THREAD_SINGLE;
     return noting_cpus([&] { return init.get()(argc, argv); });
   }
 
@@ -177,48 +185,38 @@ struct InitFunctions {
   }
 };
 
-int init_as_asked(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
-  if (!plain) return below.at_level(argc, argv, asked, provided);
-  *provided = MPI_THREAD_SINGLE;
-  return below.without_level(argc, argv);
-}
-
 // Begins at the level that threads of the engine's need. An MPI that fails at that may still begin at the program's. If
 // it is not `enough` for them, status().reason says so.
-int init_for_threads(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
-                     bool& enough) {
+int init_for_threads(const Beginning& world, bool& enough) {
   enough = false;
-  if (below.at_level(argc, argv, MPI_THREAD_MULTIPLE, provided) != MPI_SUCCESS) {
+  if (world.at_level(MPI_THREAD_MULTIPLE, world.provided) != MPI_SUCCESS) {
     status().reason = "the MPI does not begin at thread level multiple, which the engine needs";
-    return init_as_asked(below, argc, argv, asked, provided, plain);
+    return world.as_asked();
   }
   status().level_raised = true;
-  enough = *provided == MPI_THREAD_MULTIPLE;
+  enough = *world.provided == MPI_THREAD_MULTIPLE;
   if (!enough)
-    status().reason =
-        std::string("the MPI provides thread level ") + level_name(*provided) + " only, the engine needs multiple";
+    status().reason = std::string("the MPI provides thread level ") + level_name(*world.provided) +
+                      " only, the engine needs multiple";
   return MPI_SUCCESS;
 }
 
 // Who polls in the program's own calls alone needs no other level than the program.
-int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
-                     const Policy& policy) {
+int init_with_engine(const Beginning& world, const Policy& policy) {
   std::unique_ptr<EventSource> events;
   bool may = prepare_event_source(policy, events);
-  const int code = may && policy.points.threads() ? init_for_threads(below, argc, argv, asked, provided, plain, may)
-                                                  : init_as_asked(below, argc, argv, asked, provided, plain);
+  const int code = may && policy.points.threads() ? init_for_threads(world, may) : world.as_asked();
   if (code != MPI_SUCCESS) return code;
   if (may) activate(policy, std::move(events), Origin::world);
   return code;
 }
 
 // The engine came with a session. Its threads must not poll in an MPI that the world has made unfit for them.
-int init_beside_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
-                       const Policy& policy) {
-  if (!policy.points.threads()) return init_as_asked(below, argc, argv, asked, provided, plain);
+int init_beside_engine(const Beginning& world, const Policy& policy) {
+  if (!policy.points.threads()) return world.as_asked();
   status().level_raised = true;  // by its own session
   bool enough = true;
-  const int code = init_for_threads(below, argc, argv, asked, provided, plain, enough);
+  const int code = init_for_threads(world, enough);
   if (enough) return code;
   deactivate(join_timeout);
   if (code == MPI_SUCCESS) account_for(policy);
@@ -226,20 +224,18 @@ int init_beside_engine(InitFunctions& below, int* argc, char*** argv, int asked,
 }
 
 // The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
-int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
-                 const Policy& policy) {
+int init_offload(const Beginning& world, const Policy& policy) {
   std::string& problem = status().reason;
   problem.clear();
-  int code = loaded_offload()->initialise(
-      policy, [&](int* level) { return below.at_level(argc, argv, *level, level); }, problem);
+  int code = loaded_offload()->initialise(policy, [&](int* level) { return world.at_level(*level, level); }, problem);
   if (!problem.empty()) {
     status().only_here = true;
-    code = init_as_asked(below, argc, argv, asked, provided, plain);
+    code = world.as_asked();
     if (code == MPI_SUCCESS) account_for(policy);
     return code;
   }
   if (code != MPI_SUCCESS) return code;
-  *provided = asked;
+  *world.provided = world.asked;
   status().level_raised = true;
   status().was_active = true;
   status().reason.clear();
@@ -249,33 +245,32 @@ int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* 
 }
 
 // A session may have brought the engine before: then it is there, and stays.
-int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
-  if (const Runtime* runtime = active_runtime.load())
-    return init_beside_engine(below, argc, argv, asked, provided, plain, runtime->engine->policy());
+int initialise_world(const Beginning& world) {
+  if (const Runtime* runtime = active_runtime.load()) return init_beside_engine(world, runtime->engine->policy());
   const auto policy = policy_for(foreign_library(), Begins::world);
   if (policy) mention_other_poller(*policy);
-  if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, plain, *policy);
-  const int code = policy ? init_with_engine(below, argc, argv, asked, provided, plain, *policy)
-                          : init_as_asked(below, argc, argv, asked, provided, plain);
+  if (policy && policy->offload) return init_offload(world, *policy);
+  const int code = policy ? init_with_engine(world, *policy) : world.as_asked();
   if (code == MPI_SUCCESS) account_for(policy);
   return code;
 }
 
-int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
+int initialise(const Beginning& world) {
   const Outermost outermost;
-  if (!outermost) return init_as_asked(below, argc, argv, asked, provided, plain);
+  if (!outermost) return world.as_asked();
   const std::scoped_lock lock(lifecycle_mutex());
   hide_absent_functions();
   status().began = true;
-  leave_mark();
-  status().level_asked = asked;
-  const int code = initialise_world(below, argc, argv, asked, provided, plain);
+  leave_mark(mark_of_begin);
+  status().level_asked = world.asked;
+  const int code = initialise_world(world);
   if (code != MPI_SUCCESS) return code;
   ++users();
-  if (status().report || !status().report_file.empty()) register_ends();  // also where the engine does nothing
+  if (status().report != Reporting::none || !status().report_file.empty())
+    register_ends();  // also where the engine does nothing
   if (offload_in_use.load()) return code;
-  status().level_provided = *provided;
-  if (status().level_raised && !broken("level-as-asked")) *provided = std::min(*provided, asked);
+  status().level_provided = *world.provided;
+  if (status().level_raised && !broken("level-as-asked")) *world.provided = std::min(*world.provided, world.asked);
   if (foreign_library().empty()) {
     const MpiHandles handles;
     PE_PMPI(MPI_Comm_rank)(handles.comm_world, &status().rank);
@@ -333,88 +328,118 @@ int abort_program(Next<int (*)(Word, Word)>& next, Word comm, Word code) {
   return next.get()(comm, code);
 }
 
-constinit InitFunctions below{Next<decltype(&MPI_Init)>("MPI_Init"),
-                              Next<decltype(&MPI_Init_thread)>("MPI_Init_thread")};
-constinit InitFunctions below_profiled{Next<decltype(&MPI_Init)>("PMPI_Init"),
-                                       Next<decltype(&MPI_Init_thread)>("PMPI_Init_thread")};
+// ---- sessions
+// A program that has no world yet brings the engine with its first session. An engine with threads opens one of its own
+// before, since the first one decides how MPI treats threads; one that polls in the program's calls alone comes after
+// the program's, at the level that the program has asked for. Under `offload` it brings none, and one that is opened
+// beside the world is opened and closed by the communication thread.
+
+#ifdef PE_HAS_MPI_SESSIONS
+
+using InitFunction = Next<int (*)(Word, Word, Word)>;
+using FinalizeFunction = Next<int (*)(Word)>;
+
+bool has_threads(const std::optional<Policy>& policy) { return policy && policy->points.threads(); }
+
+void bring_engine(const std::optional<Policy>& policy) {
+  const bool threads = has_threads(policy);
+  std::unique_ptr<EventSource> events;
+  if (policy && prepare_event_source(*policy, events))
+    activate(*policy, std::move(events), threads ? Origin::session : Origin::plain_session);
+  status().level_provided = threads && active_runtime.load() ? MPI_THREAD_MULTIPLE : -1;
+  account_for(policy);
+}
+
+// No other thread may be in an MPI that offers less than MPI_THREAD_MULTIPLE.
+int in_turn(const std::function<int()>& call) {
+  const OffloadLibrary* offload = offload_in_use.load();
+  return offload ? offload->execute(call) : call();
+}
+
+void learn_rank(MPI_Session session) {
+  MPI_Group world{};
+  if (PE_PMPI(MPI_Group_from_session_pset)(session, "mpi://WORLD", &world) != MPI_SUCCESS) return;
+  PE_PMPI(MPI_Group_rank)(world, &status().rank);
+  PE_PMPI(MPI_Group_size)(world, &status().world_size);
+  PE_PMPI(MPI_Group_free)(&world);
+}
+
+int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
+  const Outermost outermost;
+  if (!outermost) return next.get()(info, errhandler, session);
+  const std::scoped_lock lock(lifecycle_mutex());
+  hide_absent_functions();
+  status().began = true;
+  leave_mark(mark_of_begin);
+  const auto foreign = foreign_library();
+  const bool first = users() == 0;
+  const auto policy = first ? policy_for(foreign, Begins::session) : std::nullopt;
+  if (first && has_threads(policy)) bring_engine(policy);
+  const int code = in_turn([&] { return next.get()(info, errhandler, session); });
+  if (first && !has_threads(policy) && code == MPI_SUCCESS) bring_engine(policy);
+  if (code == MPI_SUCCESS) ++users();
+  if (code == MPI_SUCCESS && foreign.empty() && status().rank < 0) learn_rank(*as<MPI_Session*>(session));
+  if (users() == 0) deactivate(join_timeout);
+  return code;
+}
+
+int close_session(FinalizeFunction& next, Word session) {
+  const Outermost outermost;
+  if (!outermost) return next.get()(session);
+  std::unique_lock lock(lifecycle_mutex());  // as in finalize()
+  if (offload_in_use.load()) {
+    --users();
+    lock.unlock();
+    return in_turn([&] { return next.get()(session); });
+  }
+  const bool was_there = status().runtime != nullptr && foreign_library().empty();
+  end_user(false);
+  lock.unlock();
+  return was_there ? end_together(false, [&] { return next.get()(session); }) : next.get()(session);
+}
+
+#endif
 
 }  // namespace
 }  // namespace progress_engine
 
 using namespace progress_engine;
 
-PE_INTERPOSED int MPI_Init(int* argc, char*** argv) {
-  int provided = MPI_THREAD_SINGLE;
-  return initialise(below, argc, argv, MPI_THREAD_SINGLE, &provided, true);
-}
+// Each function has its PMPI_ twin. `call` gets the MPI's own function as `next`. Arguments are whole words where a
+// handle may be among them.
+#define PE_ENTRY(name, Type, parameters, call)                 \
+  PE_INTERPOSED int entry_of_##name parameters __asm__(#name); \
+  int entry_of_##name parameters {                             \
+    static constinit Next<Type> next(#name);                   \
+    return call;                                               \
+  }
+#define PE_ENTRIES(name, Type, parameters, call) \
+  PE_ENTRY(name, Type, parameters, call)         \
+  PE_ENTRY(P##name, Type, parameters, call)
 
-PE_INTERPOSED int PMPI_Init(int* argc, char*** argv) {
-  int provided = MPI_THREAD_SINGLE;
-  return initialise(below_profiled, argc, argv, MPI_THREAD_SINGLE, &provided, true);
-}
-
-PE_INTERPOSED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return initialise(below, argc, argv, required, provided, false);
-}
-
-PE_INTERPOSED int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return initialise(below_profiled, argc, argv, required, provided, false);
-}
-
-PE_INTERPOSED int MPI_Finalize() {
-  static constinit Next<decltype(&MPI_Finalize)> next("MPI_Finalize");
-  return finalize(next);
-}
-
-PE_INTERPOSED int PMPI_Finalize() {
-  static constinit Next<decltype(&MPI_Finalize)> next("PMPI_Finalize");
-  return finalize(next);
-}
-
-PE_INTERPOSED int MPI_Query_thread(int* provided) {
-  static constinit Next<decltype(&MPI_Query_thread)> next("MPI_Query_thread");
-  return query_thread(next, provided);
-}
-
-PE_INTERPOSED int PMPI_Query_thread(int* provided) {
-  static constinit Next<decltype(&MPI_Query_thread)> next("PMPI_Query_thread");
-  return query_thread(next, provided);
-}
-
-PE_INTERPOSED int MPI_Is_thread_main(int* flag) {
-  static constinit Next<decltype(&MPI_Is_thread_main)> next("MPI_Is_thread_main");
-  return is_thread_main(next, flag);
-}
-
-PE_INTERPOSED int PMPI_Is_thread_main(int* flag) {
-  static constinit Next<decltype(&MPI_Is_thread_main)> next("PMPI_Is_thread_main");
-  return is_thread_main(next, flag);
-}
+#define PE_BEGIN(prefix)                                                                                      \
+  static constinit Next<decltype(&MPI_Init)> prefix##_init(#prefix "_Init");                                  \
+  static constinit Next<decltype(&MPI_Init_thread)> prefix##_init_thread(#prefix "_Init_thread");             \
+  PE_INTERPOSED int prefix##_Init(int* argc, char*** argv) {                                                  \
+    int provided = MPI_THREAD_SINGLE;                                                                         \
+    return initialise({prefix##_init, prefix##_init_thread, argc, argv, MPI_THREAD_SINGLE, &provided, true}); \
+  }                                                                                                           \
+  PE_INTERPOSED int prefix##_Init_thread(int* argc, char*** argv, int required, int* provided) {              \
+    return initialise({prefix##_init, prefix##_init_thread, argc, argv, required, provided, false});          \
+  }
 
 // NOLINTBEGIN(readability-named-parameter)
-PE_INTERPOSED int wrapped_pcontrol(PE_PCONTROL_PARAMETERS) __asm__("MPI_Pcontrol");
-int wrapped_pcontrol(PE_PCONTROL_PARAMETERS) {
-  static constinit Next<decltype(&MPI_Pcontrol)> next("MPI_Pcontrol");
-  switch_by_pcontrol(static_cast<int>(level));
-  return next.get()(PE_PCONTROL_ARGUMENTS);
-}
-
-PE_INTERPOSED int wrapped_profiled_pcontrol(PE_PCONTROL_PARAMETERS) __asm__("PMPI_Pcontrol");
-int wrapped_profiled_pcontrol(PE_PCONTROL_PARAMETERS) {
-  static constinit Next<decltype(&MPI_Pcontrol)> next("PMPI_Pcontrol");
-  switch_by_pcontrol(static_cast<int>(level));
-  return next.get()(PE_PCONTROL_ARGUMENTS);
-}
+PE_BEGIN(MPI)
+PE_BEGIN(PMPI)
+PE_ENTRIES(MPI_Finalize, decltype(&MPI_Finalize), (), finalize(next))
+PE_ENTRIES(MPI_Query_thread, decltype(&MPI_Query_thread), (int* provided), query_thread(next, provided))
+PE_ENTRIES(MPI_Is_thread_main, decltype(&MPI_Is_thread_main), (int* flag), is_thread_main(next, flag))
+PE_ENTRIES(MPI_Pcontrol, decltype(&MPI_Pcontrol), (PE_PCONTROL_PARAMETERS),
+           (switch_by_pcontrol(static_cast<int>(level)), next.get()(PE_PCONTROL_ARGUMENTS)))
+PE_ENTRIES(MPI_Abort, int (*)(Word, Word), (Word comm, Word code), abort_program(next, comm, code))
+#ifdef PE_HAS_MPI_SESSIONS
+PE_ENTRIES(MPI_Session_init, int (*)(Word, Word, Word), (Word info, Word errhandler, Word session),
+           open_session(next, info, errhandler, session))
+PE_ENTRIES(MPI_Session_finalize, int (*)(Word), (Word session), close_session(next, session))
+#endif
 // NOLINTEND(readability-named-parameter)
-
-PE_INTERPOSED int wrapped_abort(Word comm, Word code) __asm__("MPI_Abort");
-int wrapped_abort(Word comm, Word code) {
-  static constinit Next<int (*)(Word, Word)> next("MPI_Abort");
-  return abort_program(next, comm, code);
-}
-
-PE_INTERPOSED int wrapped_profiled_abort(Word comm, Word code) __asm__("PMPI_Abort");
-int wrapped_profiled_abort(Word comm, Word code) {
-  static constinit Next<int (*)(Word, Word)> next("PMPI_Abort");
-  return abort_program(next, comm, code);
-}

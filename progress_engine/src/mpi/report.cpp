@@ -15,15 +15,17 @@
 #include <utility>
 
 #include "fabrics/fabrics.hpp"
+#include "mpi/launcher.hpp"
 #include "mpi/lifecycle.hpp"
 #include "mpi/mpi_header.hpp"
+#include "telemetry/advice.hpp"
 
 namespace progress_engine {
 namespace {
 
 ThreadReport describe_thread(const Worker& worker) {
   const bool ended = worker.ended.load(std::memory_order_acquire);
-  return {worker.role, ended ? worker.final_usage : usage_of_thread(worker.tid)};
+  return report_of_thread(worker.role, ended ? worker.final_usage : usage_of_thread(worker.tid));
 }
 
 std::optional<DoorbellReport> describe_doorbell(const Engine* engine) {
@@ -87,7 +89,7 @@ void add_engine(const Engine& engine, Report& report) {
   for (const auto& worker : engine.workers()) {
     add(*worker, report, totals);
     report.threads.push_back(describe_thread(*worker));
-    if (worker->slice > 0 && !worker->idle_class) report.slice = worker->slice.load();
+    if (worker->slice > 0 && !worker->idle_class) report.slice_ns = worker->slice.load();
   }
   report.armed_s = to_seconds(engine.time_on() - totals.disarmed);
   report.disarmed_s = to_seconds(engine.time_off() + totals.disarmed);
@@ -97,14 +99,15 @@ void add_engine(const Engine& engine, Report& report) {
   if (!engine.workers().empty()) report.pending_while_computing_s = to_seconds(totals.beside);
   report.verdict = engine.verdict();
   report.tracked = engine.activity().started();
+  report.large = engine.activity().weight() / Activity::unbounded;
   report.pending = engine.activity().pending();
   report.progress_users = engine.activity().progress_users();
 }
 
 // The same of the communication thread.
 void add_offload(const OffloadReport& offload, Report& report) {
-  report.threads.push_back({"communication", offload.thread});
-  report.slice = offload.slice;
+  report.threads.push_back(report_of_thread("communication", offload.thread));
+  report.slice_ns = offload.slice_ns;
   const auto announced = offload.traffic + offload.rings;
   report.wake_sources = {offload.rings, offload.traffic, 0, offload.naps - std::min(offload.naps, announced)};
   report.armed_s = offload.lifetime_s;
@@ -146,8 +149,7 @@ Report make_report() {
   report.driver_switches = active ? active->progress->switches() : now.driver_switches;
   if (const auto wait = now.settings.find("wait"); wait != now.settings.end()) report.wait = wait->second;
   if (report.wait == "mwait") report.wait_instruction = wait_instruction_name(wait_instruction());
-  report.level_asked = level_name(now.level_asked);
-  report.level_provided = level_name(now.level_provided);
+  report.thread_level = {level_name(now.level_asked), level_name(now.level_provided)};
   Engine* engine = now.runtime ? now.runtime->engine.get() : nullptr;
   if (engine) add_engine(*engine, report);
   const OffloadLibrary* library = loaded_offload();
@@ -160,6 +162,7 @@ Report make_report() {
   if (now.runtime && now.runtime->waits) report.managed_sleeps = now.runtime->waits->sleeps();
   report.windows = report.offload ? report.offload->windows
                                   : now.runtime && now.runtime->had_windows.load(std::memory_order_relaxed);
+  report.advice = advice_of(report);
   return report;
 }
 
@@ -168,18 +171,24 @@ Report make_report_if_possible() {
   if (lock) return make_report();
   Report report;
   report.reason = "MPI begins or ends in another thread at this moment";
-  report.level_asked = report.level_provided = level_name(-1);
+  report.thread_level = {level_name(-1), level_name(-1)};
   return report;
 }
 
+// Whoever has started progress-run tells of all ranks at once; without it each tells of itself.
 void write_report() {
-  if (!status().report && status().report_file.empty()) return;
+  const auto asked = status().report;
+  if (asked == Reporting::none && status().report_file.empty()) return;
   const Report report = make_report();
-  if (status().report) std::fprintf(stderr, "%s\n", to_line(report).c_str());
+  const auto text = to_json(report) + "\n";
+  if (asked != Reporting::none && !leave_mark(text)) {
+    std::fputs(sentences({report}).c_str(), stderr);
+    if (asked == Reporting::full) std::fprintf(stderr, "%s\n", to_line(report).c_str());
+  }
   if (status().report_file.empty()) return;
   const auto name = expand_file_name(status().report_file, status().rank);
   std::ofstream file(name);
-  if (!(file << to_json(report) << '\n'))
+  if (!(file << text))
     std::fprintf(stderr, "progress engine: the report file %s cannot be written: %s.\n", name.c_str(),
                  std::strerror(errno));
 }
@@ -221,7 +230,7 @@ void at_end(int code, void* /*unused*/) {
   static bool done = false;
   if (std::exchange(done, true) || status().began || !is_target() || has_started_others()) return;
   const bool refused_settings = !read_policy() && status().wanted;
-  if (!status().wanted && !status().report && status().report_file.empty()) return;
+  if (!status().wanted && status().report == Reporting::none && status().report_file.empty()) return;
   if (status().wanted && !refused_settings) status().reason = why_it_never_began();
   write_report();
   if (!status().strict || !status().wanted) return;

@@ -67,7 +67,7 @@ void at_exit() {
   fall_silent();
   if (users() == 0 || getpid() != registered_in) return;
   write_report();
-  status().report = false;  // MPI_Finalize, if it comes, writes the file anew; one line is enough
+  status().report = Reporting::none;  // MPI_Finalize, if it comes, writes the file anew; one line is enough
 }
 
 // Threads do not survive in the child, and locks that are no ForkMutex may be held for ever: it becomes a pass-through.
@@ -96,7 +96,7 @@ void report_as_the_environment_says() {
     return std::string(found ? found : "");
   };
   status().strict = value("strict") == "1";
-  status().report = value("report") == "1";
+  status().report = reporting_named(value("report"));
   status().report_file = value("report_file");
 }
 

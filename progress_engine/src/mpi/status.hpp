@@ -29,7 +29,7 @@ struct Status {
   int rank = -1;        // in MPI_COMM_WORLD, or among the processes of "mpi://WORLD"
   int world_size = -1;  // how many those are; -1 where that is not known
   bool was_active = false;
-  bool report = false;
+  Reporting report = Reporting::none;
   std::string report_file;
   Runtime* runtime = nullptr;  // the last one, active or not
 };

@@ -58,10 +58,7 @@ bool CommunicationThread::stop(Nanoseconds limit) {
   stopping_ = true;
   events_->interrupt();
   if (asleep_.exchange(0) != 0) futex_wake(asleep_);
-  timespec deadline{};
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline = to_timespec(seconds(deadline.tv_sec) + deadline.tv_nsec + limit);
-  return pthread_timedjoin_np(thread_, nullptr, &deadline) == 0;
+  return join_engine_thread(thread_, limit);
 }
 
 void CommunicationThread::pause(Nanoseconds limit) {

@@ -28,7 +28,7 @@ CommunicationThreadPolicy thread_policy(const Policy& policy) {
   found.shares_cpu = number_of_cpus() == 1;
   found.sleeps = policy.wait != Wait::spin;
   found.burst = policy.burst;
-  found.scheduling = {.slice_us = policy.slice_us, .nice = policy.nice};
+  found.scheduling = {.slice_us = policy.slice_us};
   found.placement = ThreadPlacement(policy);
   return found;
 }
@@ -217,7 +217,7 @@ std::optional<OffloadReport> describe() {
                        .suspensions = suspensions(),
                        .ult_adapter = adapter ? std::make_optional<std::string>(adapter->name) : std::nullopt,
                        .thread = the_process->communication_thread.usage(),
-                       .slice = slice > 0 ? std::make_optional(slice) : std::nullopt};
+                       .slice_ns = slice > 0 ? std::make_optional(slice) : std::nullopt};
 }
 
 }  // namespace progress_engine::offload

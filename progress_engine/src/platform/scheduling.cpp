@@ -3,10 +3,12 @@
 
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -109,6 +111,12 @@ struct Start {
   std::function<void()> body;
 };
 
+std::size_t size_of_stack() {
+  rlimit limit{};
+  getrlimit(RLIMIT_STACK, &limit);
+  return std::min<std::size_t>(limit.rlim_cur, unlimited_stack);
+}
+
 void* enter(void* argument) {
   const std::unique_ptr<Start> start(static_cast<Start*>(argument));
   pthread_setname_np(pthread_self(), start->name);
@@ -123,10 +131,20 @@ pthread_t start_engine_thread(const char* name, std::function<void()> body) {
   auto start = std::make_unique<Start>(name, std::move(body));
   const ProgramSignalsBlocked blocked;  // the floating-point mode is inherited as well
   pthread_t thread{};
-  const int error = pthread_create(&thread, nullptr, enter, start.get());
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, size_of_stack());  // refused where it is too small
+  int error = pthread_create(&thread, &attributes, enter, start.get());
+  pthread_attr_destroy(&attributes);
+  if (error == EAGAIN) error = pthread_create(&thread, nullptr, enter, start.get());  // its addresses are limited
   if (error != 0) throw std::system_error(error, std::generic_category(), "a thread could not be started");
   [[maybe_unused]] const Start* const its_own = start.release();
   return thread;
+}
+
+bool join_engine_thread(pthread_t thread, Nanoseconds limit) {
+  const timespec end = to_timespec(now() + std::max<Nanoseconds>(limit, 0));
+  return pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &end) == 0;
 }
 
 }  // namespace progress_engine

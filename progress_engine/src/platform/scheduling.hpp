@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <cstddef>
 #include <functional>
 #include <optional>
 
@@ -68,8 +69,13 @@ class ProgramSignalsBlocked {
 
 // Starts a thread that calls `body`, out of which nothing may be thrown. It runs none of the program's signal handlers,
 // has the floating-point mode of its creator, and may run wherever the process may (cpus_of_process()): the creator may
-// be bound to one CPU, on which it computes. `name` begins with "pe-": so ComputingThreads knows whose it is. Throws
-// std::system_error.
+// be bound to one CPU, on which it computes. Its stack is as large as the program's own may become, or unlimited_stack:
+// the MPI may call the program's operations there, which in Fortran have arrays on it. `name` begins with "pe-": so
+// ComputingThreads knows whose it is. Throws std::system_error.
 pthread_t start_engine_thread(const char* name, std::function<void()> body);
+inline constexpr std::size_t unlimited_stack = 256UL << 20;  // of addresses; memory is taken page by page
+
+// Waits for its end, `limit` at most, whatever happens to the time of day. False if it has not come. Once for a thread.
+bool join_engine_thread(pthread_t thread, Nanoseconds limit);
 
 }  // namespace progress_engine

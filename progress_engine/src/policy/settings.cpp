@@ -50,6 +50,7 @@ constexpr std::array gone = {
     Gone{"ult_wait", "", "call pe_set_ult_waiting in the program"},
     Gone{"spin_us", "", "it is 20 us; leave it out"},
     Gone{"park_s", "", "it is a minute; leave it out"},
+    Gone{"nice", "", "use points=idle, whose threads run where a CPU is idle, or start the program under nice(1)"},
     Gone{"idle_threads", "", "it is one thread; leave it out"},
     Gone{"bell_bytes", "", no_bell},
     Gone{"bell_hosts", "", no_bell},
@@ -58,7 +59,7 @@ constexpr std::array gone = {
     Gone{"doorbell", "udp", no_bell},
     Gone{"driver", "status", "use driver=test, which asks the MPI for the same"},
     Gone{"wait", "pause", "use wait=spin"},
-    Gone{"wait", "yield", "use wait=spin, with nice or points=idle where others need the CPU"},
+    Gone{"wait", "yield", "use wait=spin, with points=idle where others need the CPU"},
     Gone{"wait", "futex", "use wait=epoll with points=events, which sleeps while nothing is pending"},
 };
 
@@ -198,7 +199,6 @@ const std::vector<Setting>& all_settings() {
       number<&Policy::slice_us>(
           "slice_us", "us", 0, 100000, "0",
           "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"),
-      number<&Policy::nice>("nice", "", 0, 19, "0", "nice level of engine threads"),
       number<&Policy::idle_us>("idle_us", "us", 0, 1000000, "10",
                                "pause between the polls of an idle thread, 0 = only yield"),
       number<&Policy::timer_us>(
@@ -262,7 +262,10 @@ const std::vector<Setting>& all_settings() {
           "where a GPU's library is loaded and the MPI takes its memory: no thread of the engine's polls, since it has "
           "no context; each takes the context that CUDA's runtime has given the program, and polls; or they poll all "
           "the same"),
-      flag<&Policy::report>("report", "0", "1 = one line a rank on stderr at MPI_Finalize"),
+      choice<&Policy::report>(
+          "report", "0 1 full", "0",
+          "on stderr when MPI ends: nothing; one sentence of all ranks that progress-run has started on this node; and "
+          "behind it the counters, a line a rank"),
       text<&Policy::report_file>("report_file", "write the JSON report there; %r = rank, %p = process, %h = host"),
       text<&Policy::profile>("profile",
                              "a folder: each process writes there how long which of its calls waited, and for what "
@@ -289,6 +292,10 @@ std::string preset_names() {
   std::vector<std::string> names;
   for (const auto& [name, preset] : all_presets().items()) names.push_back(name);
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Reporting reporting_named(std::string_view word) {
+  return word == "full" ? Reporting::full : word == "1" ? Reporting::job : Reporting::none;
 }
 
 void check_value(std::string_view key, std::string_view value) {

@@ -35,6 +35,11 @@ struct PollingPoints {
   bool any() const { return on_calls || threads(); }
 };
 
+// At the end of MPI, on stderr: nothing; one sentence of all ranks; and behind it each rank's counters.
+enum class Reporting { none, job, full };
+// Of the setting's value; nothing for another word.
+Reporting reporting_named(std::string_view word);
+
 // Whom a call that sends wakes: nobody, or the engines of receivers on this node; `automatic`: those, where a doorbell
 // can be made.
 enum class Ringing { none, node, automatic };
@@ -48,7 +53,6 @@ struct Policy {
   Placement placement{};
   std::string cpus;  // of placement=list
   int slice_us{};    // 0: the scheduler's own
-  int nice{};
   int idle_us{};
   int timer_us{};
   int burst{};
@@ -68,7 +72,7 @@ struct Policy {
   int trial_ms{};
   bool pcontrol{};
   BesideGpus beside_gpus{};
-  bool report{};
+  Reporting report{};
   std::string report_file;
   std::string profile;
   int profile_depth{};

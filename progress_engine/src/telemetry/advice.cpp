@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "telemetry/advice.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
 #include <string_view>
+#include <utility>
 
 namespace progress_engine {
 namespace {
 
 // Of the run's time: what can be won is less.
 constexpr double negligible_share = 0.01;
-// Of so many operations one must have been moved by a poll, else the MPI does without. (Of polls it would be no
-// measure: how many there are the preset chooses.)
+// Of so many operations that need progress one must have been moved by a poll, else the MPI does without. (Of polls it
+// would be no measure: how many there are the preset chooses. Nor of all operations: small ones arrive by themselves.)
 constexpr std::uint64_t operations_a_move = 50;
 // Wakes that only the timer brought.
 constexpr std::uint64_t enough_wakes = 20;
@@ -27,7 +34,7 @@ std::string_view after_a_trial(std::string_view verdict) {
 std::string advice(const Facts& facts) {
   const bool computes_beside = facts.pending_while_computing_s > negligible_share * facts.lifetime_s;
   const bool measured = !facts.verdict.empty() && facts.verdict != "not measured";
-  const bool moved_nothing = facts.productive_polls == 0 || facts.productive_polls * operations_a_move < facts.tracked;
+  const bool moved_nothing = facts.productive_polls == 0 || facts.productive_polls * operations_a_move < facts.large;
   if (!facts.active) return "";
   if (measured) return std::string(after_a_trial(facts.verdict));
   if (facts.polls_in_calls_alone)
@@ -57,6 +64,152 @@ std::string advice(const Facts& facts) {
   if (facts.waits_for_announcements && facts.wakes >= enough_wakes && facts.announced == 0)
     return "no socket and no neighbour announced a message, the timer alone woke: compare with timer_us=500";
   return "it moved messages while the program computed: keep it; trial_ms=100 measures what that brings";
+}
+
+// ---- of reports
+
+namespace {
+
+// An adapter moves the data once a poll has told it to, and that takes no longer than a poll that finds nothing. Only a
+// library that is armed says what it moved.
+bool moves_unseen(const Report& report) {
+  constexpr std::array<std::string_view, 3> adapters = {"/dev/infiniband/", "/dev/cxi", "/dev/hfi1"};
+  const auto was_armed = [](const auto& of) { return of.second > 0; };
+  const bool armed = report.events && std::ranges::any_of(report.events->armed, was_armed);
+  return !armed && std::ranges::any_of(report.transport.devices, [&](const auto& device) {
+    return std::ranges::any_of(adapters, [&](auto begin) { return device.starts_with(begin); });
+  });
+}
+
+double lifetime_of(const Report& report) { return report.armed_s.value_or(0) + report.disarmed_s.value_or(0); }
+
+Facts facts_of(const Report& report) {
+  const auto by = [&](WakeSource source) { return report.wake_sources[static_cast<std::size_t>(source)]; };
+  return {.active = report.active,
+          .offload = report.offload.has_value(),
+          .polls_in_calls_alone = !report.pending_while_computing_s,
+          .windows = report.windows,
+          .samples_rarely = report.samples_rarely,
+          .waits_for_announcements = report.waits_for_announcements,
+          .moves_unseen = moves_unseen(report),
+          .lifetime_s = lifetime_of(report),
+          .pending_while_computing_s = report.pending_while_computing_s.value_or(0),
+          .disarmed_s = report.disarmed_s.value_or(0),
+          .tracked = report.tracked,
+          .large = report.large,
+          .productive_polls = report.productive_polls,
+          .wakes = report.wakes,
+          .announced = by(WakeSource::traffic) + by(WakeSource::neighbour),
+          .verdict = report.verdict.word};
+}
+
+// Of what the ranks measured, what more than half say. They wait for each other: one that gains nothing by itself may
+// still be why others do.
+std::string common_verdict(const std::vector<Facts>& ranks) {
+  std::map<std::string, std::size_t> said;
+  for (const auto& rank : ranks) ++said[rank.verdict];
+  const auto most = std::ranges::max_element(said, {}, [](const auto& one) { return one.second; });
+  return 2 * most->second > ranks.size() ? most->first : "unclear";
+}
+
+// Times are those of the rank with the largest share of something pending: one that is late keeps the others waiting.
+Facts facts_of_job(const std::vector<Facts>& ranks) {
+  const auto share = [](const Facts& rank) { return rank.pending_while_computing_s / std::max(rank.lifetime_s, 1e-9); };
+  Facts job = *std::ranges::max_element(ranks, {}, share);
+  job.tracked = job.large = job.productive_polls = job.wakes = job.announced = 0;
+  for (const auto& rank : ranks) {
+    job.windows = job.windows || rank.windows;
+    job.samples_rarely = job.samples_rarely || rank.samples_rarely;
+    job.moves_unseen = job.moves_unseen || rank.moves_unseen;
+    job.tracked += rank.tracked;
+    job.large += rank.large;
+    job.productive_polls += rank.productive_polls;
+    job.wakes += rank.wakes;
+    job.announced += rank.announced;
+  }
+  job.verdict = common_verdict(ranks);
+  return job;
+}
+
+// "0.2 s (0.1 to 0.34)": the median, and the least and the most where they differ.
+template <typename Of>
+std::string spread(const std::vector<Report>& reports, std::string_view unit, double factor, Of of) {
+  std::vector<double> values;
+  for (const auto& report : reports) values.push_back(factor * of(report));
+  std::ranges::sort(values);
+  const auto text = [](double value) { return fmt::format("{:.3g}", value); };
+  const auto [least, most] = std::pair{text(values.front()), text(values.back())};
+  const auto middle = text((values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2);
+  return least == most ? fmt::format("{} {}", middle, unit)
+                       : fmt::format("{} {} ({} to {})", middle, unit, least, most);
+}
+
+// "adaptive on 4 ranks", "adaptive on 2 of 4 ranks"
+std::string who(const std::vector<Report>& reports) {
+  const auto size = static_cast<std::size_t>(std::max(reports.front().world_size.value_or(0), 0));
+  const auto& preset = reports.front().preset;
+  if (reports.front().rank < 0 && reports.size() == 1) return preset;
+  if (size > reports.size() && reports.size() == 1)
+    return fmt::format("{} on rank {} of {}", preset, reports.front().rank, size);
+  const auto of = size > reports.size() ? fmt::format(" of {}", size) : "";
+  return fmt::format("{} on {}{} rank{}", preset, reports.size(), of, std::max(size, reports.size()) == 1 ? "" : "s");
+}
+
+std::string could_be_won(const std::vector<Report>& active, const Facts& job) {
+  if (job.polls_in_calls_alone) return "what was pending while the program computed is not known";
+  const auto pending =
+      spread(active, "s", 1, [](const auto& one) { return one.pending_while_computing_s.value_or(0); });
+  return fmt::format("{}{} of {} could be won{}: so long something was pending while the program computed",
+                     job.samples_rarely ? "at least " : "", pending, spread(active, "s", 1, lifetime_of),
+                     job.samples_rarely ? "" : " at most");
+}
+
+std::string was_won(const std::vector<Report>& active, const Facts& job) {
+  if (job.verdict != "not measured")
+    return fmt::format("an operation took {} with it on, {} with it off",
+                       spread(active, "ms", 1e3, [](const auto& one) { return one.verdict.armed_s; }),
+                       spread(active, "ms", 1e3, [](const auto& one) { return one.verdict.disarmed_s; }));
+  if (job.offload) return "what was won is not measured";
+  return fmt::format("what was won is not measured, polls moved data {} times for {} operations that need progress",
+                     job.productive_polls, job.large);
+}
+
+std::string sentence(const std::vector<Report>& reports, std::size_t unheard) {
+  std::vector<Report> active;
+  std::ranges::copy_if(reports, std::back_inserter(active), &Report::active);
+  std::string text = fmt::format("progress engine: {}: ", who(reports));
+  if (active.empty()) {
+    text += "inactive: " + reports.front().reason;
+  } else {
+    std::vector<Facts> ranks;
+    std::ranges::transform(active, std::back_inserter(ranks), facts_of);
+    const Facts job = facts_of_job(ranks);
+    text += fmt::format("{}; {}; it cost {} of CPU and {} a rank; {}", could_be_won(active, job), was_won(active, job),
+                        spread(active, "s", 1, [](const auto& one) { return cost_of(one).cpu_s; }),
+                        spread(active, "context switches", 1,
+                               [](const auto& one) { return static_cast<double>(cost_of(one).switches); }),
+                        advice(job));
+    const auto inactive = std::ranges::find(reports, false, &Report::active);
+    if (inactive != reports.end())
+      text += fmt::format("; inactive on {}: {}", reports.size() - active.size(), inactive->reason);
+  }
+  return unheard == 0 ? text + "\n" : fmt::format("{}; {} more ended without a report\n", text, unheard);
+}
+
+}  // namespace
+
+std::string advice_of(const Report& report) { return advice(facts_of(report)); }
+
+std::string sentences(const std::vector<Report>& reports, std::size_t unheard) {
+  std::vector<std::vector<Report>> jobs;
+  for (const auto& report : reports) {
+    const auto lacks = [&](const auto& job) { return std::ranges::find(job, report.rank, &Report::rank) == job.end(); };
+    const auto job = report.rank < 0 ? jobs.begin() : std::ranges::find_if(jobs, lacks);
+    (job == jobs.end() ? jobs.emplace_back() : *job).push_back(report);
+  }
+  std::string text;
+  for (const auto& job : jobs) text += sentence(job, std::exchange(unheard, 0));
+  return text;
 }
 
 }  // namespace progress_engine

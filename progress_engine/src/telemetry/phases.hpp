@@ -10,15 +10,12 @@
 #include <vector>
 
 #include "platform/platform.hpp"
+#include "telemetry/fields.hpp"
 
 namespace progress_engine {
 
 struct Verdict {
-  std::string word = "not measured";  // or helped, neutral, hurt, unclear
-  std::size_t armed_phases = 0;       // as many as pairs
-  std::size_t disarmed_phases = 0;
-  double armed_s = 0;  // median time an operation, of the pairs; 0 if there are none
-  double disarmed_s = 0;
+  PE_FIELDS(PE_VERDICT)
 };
 
 // The time an operation (seconds) in neighbouring phases: what changes from minute to minute is the same in both.

@@ -34,7 +34,7 @@ ThreadUsage usage_of_thread(int tid) {
   ThreadUsage usage{.tid = tid,
                     .cpus_allowed = allowed_cpus(tid),
                     .cpu_last = last_cpu(tid),
-                    .cpu_seconds = 1e-9 * static_cast<double>(cpu_time_of_thread(tid))};
+                    .cpu_s = 1e-9 * static_cast<double>(cpu_time_of_thread(tid))};
   std::ifstream status(task_file(tid, "status"));
   for (std::string key; status >> key;) {
     if (key == "voluntary_ctxt_switches:") status >> usage.voluntary_switches;

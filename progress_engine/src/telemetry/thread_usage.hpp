@@ -6,15 +6,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "telemetry/fields.hpp"
+
 namespace progress_engine {
 
 struct ThreadUsage {
-  int tid = 0;
-  std::vector<int> cpus_allowed;
-  int cpu_last = -1;
-  double cpu_seconds = 0;
-  std::uint64_t voluntary_switches = 0;
-  std::uint64_t involuntary_switches = 0;
+  PE_FIELDS(PE_THREAD_USAGE)
 };
 
 // Of a thread of this process that still runs. What cannot be read stays at its initial value.

@@ -6,14 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "telemetry/fields.hpp"
+
 namespace progress_engine {
 
 struct Transport {
-  std::string component;               // of Open MPI's point-to-point layer: "ob1", "ucx", "cm"; "" in other MPIs
-  std::vector<std::string> libraries;  // that carry messages and are loaded, sorted
-  std::vector<std::string> devices;    // of networks, and for copies between processes, that are open, sorted
-  bool tcp = false;                    // there are connections
-  bool udp = false;
+  PE_FIELDS(PE_TRANSPORT)
 
   // "ob1, tcp"; "unknown" if nothing shows.
   std::string words() const;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "gathering.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <set>
+#include <utility>
+
+namespace progress_engine {
+namespace {
+
+// In no file system, so that a path that is too long, or a folder that is full, is no matter.
+struct Address {
+  explicit Address(const std::string& key) {
+    const auto name = fmt::format("progress-engine-{}-{:x}", geteuid(), std::hash<std::string>{}(key));
+    std::memcpy(&to.sun_path[1], name.data(), name.size());
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&to); }
+
+  sockaddr_un to{.sun_family = AF_UNIX, .sun_path = {}};
+  socklen_t size = 0;
+};
+
+// Somebody else's process may have taken the name.
+bool is_ours(int connection) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+bool say(int connection, const std::string& words) {
+  for (std::size_t sent = 0; sent < words.size();) {
+    const auto more = send(connection, words.data() + sent, words.size() - sent, MSG_NOSIGNAL);
+    if (more <= 0) return false;
+    sent += static_cast<std::size_t>(more);
+  }
+  return true;
+}
+
+// Up to the first `end`, or to what is there, or to the other one's end.
+std::string heard_from(int connection, int flags, char end = '\0') {
+  std::string words;
+  for (char next = 0; recv(connection, &next, 1, flags) == 1 && next != end;) words += next;
+  return words;
+}
+
+}  // namespace
+
+Gathering::Gathering(const std::string& key, int rank) : key_(key), rank_(rank) {
+  if (rank >= 0) join();
+}
+
+Gathering::~Gathering() { leave(); }
+
+void Gathering::leave() {
+  if (socket_ >= 0) close(std::exchange(socket_, -1));
+}
+
+// As the one that hears, or else with the one that does; one of another user's leaves us alone.
+void Gathering::join() {
+  const Address address(key_);
+  socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  hears_ = bind(socket_, address.get(), address.size) == 0 && listen(socket_, SOMAXCONN) == 0;
+  if (hears_) return;
+  const bool joined = connect(socket_, address.get(), address.size) == 0 && is_ours(socket_);
+  if (joined && say(socket_, fmt::format("{}\n", rank_))) return;
+  leave();
+  hears_ = true;
+}
+
+// Whom this one told may have heard enough, being of an earlier program of the same ranks.
+void Gathering::tell(const std::string& words) {
+  const bool told = say(socket_, words);
+  leave();
+  if (told) return;
+  join();
+  if (!hears_) say(socket_, words);
+}
+
+std::vector<Gathering::Heard> Gathering::hear(bool waits) {
+  if (socket_ < 0) return {};
+  fcntl(socket_, F_SETFL, O_NONBLOCK);
+  std::set<int> ranks{rank_};
+  std::vector<std::pair<int, int>> others;  // rank, connection
+  for (int connection = 0; (connection = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
+    const int rank = is_ours(connection) ? std::atoi(heard_from(connection, 0, '\n').c_str()) : -1;
+    if (rank >= 0 && ranks.insert(rank).second) {
+      others.emplace_back(rank, connection);
+      continue;
+    }
+    close(connection);
+    if (rank >= 0) break;  // of a program that comes after this one, as do all behind it
+  }
+  leave();
+  std::vector<Heard> heard;
+  for (const auto& [rank, connection] : others) {
+    heard.push_back({rank, heard_from(connection, waits ? 0 : MSG_DONTWAIT)});
+    close(connection);
+  }
+  return heard;
+}
+
+}  // namespace progress_engine
