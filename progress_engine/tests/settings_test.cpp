@@ -86,7 +86,7 @@ TEST(Settings, WhatIsWrongIsNamed) {
   EXPECT_NE(complaint("timer", {{"timer_us", "2ms"}}).find("from 10 to 1000000"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"timer_us", ""}}), "");
   EXPECT_NE(complaint("timer", {{"timer_us", "99999999999999999999"}}), "");
-  EXPECT_NE(complaint("timer", {{"report", "yes"}}).find("0 or 1"), std::string::npos);
+  EXPECT_NE(complaint("timer", {{"strict", "yes"}}).find("0 or 1"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"wait", "sleep"}}).find("mwait"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"points", "timer,idol"}}), "");
   EXPECT_EQ(complaint("adaptive", {{"doorbell", "rma"}}),
@@ -98,6 +98,7 @@ TEST(Settings, WhatIsGoneIsRefusedWithWhatToUse) {
     std::string key, value, sentence;
   };
   for (const auto& [key, value, sentence] : {
+           Case{"nice", "5", "unknown setting 'nice': it is gone: use points=idle"},
            Case{"ring", "64", "unknown setting 'ring': it is gone: its 4096 commands are enough; leave it out."},
            Case{"queue", "64", "leave it out"},
            Case{"awaited_spin_us", "0", "leave it out"},

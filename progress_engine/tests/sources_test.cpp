@@ -48,7 +48,7 @@ TEST(Configuration, SaysWhereSomethingIsWrong) {
 }
 
 TEST(Sources, LaterOnesWinAndAreNamed) {
-  const File file("variant = timer\ntimer_us = 70\nburst = 7\nnice = 5\n");
+  const File file("variant = timer\ntimer_us = 70\nburst = 7\nidle_us = 5\n");
   std::string named = "PROGRESS_ENGINE_CONFIG=" + file.name();
   std::string burst = "PROGRESS_ENGINE_BURST=8";
   std::string period = "PROGRESS_ENGINE_IDLE_US=6";

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -46,10 +47,19 @@ bool say(int connection, const std::string& words) {
   return true;
 }
 
-// Up to the first `end`, or to what is there, or to the other one's end.
-std::string heard_from(int connection, int flags, char end = '\0') {
+// Up to the first end of a line; -1 if no number is there.
+int rank_of(int connection) {
+  std::string line;
+  for (char next = 0; recv(connection, &next, 1, 0) == 1 && next != '\n';) line += next;
+  return line.empty() ? -1 : std::atoi(line.c_str());
+}
+
+// To the other one's end, or what is there.
+std::string rest_of(int connection, bool waits) {
   std::string words;
-  for (char next = 0; recv(connection, &next, 1, flags) == 1 && next != end;) words += next;
+  std::array<char, 4096> part{};
+  for (ssize_t got = 0; (got = recv(connection, part.data(), part.size(), waits ? 0 : MSG_DONTWAIT)) > 0;)
+    words.append(part.data(), static_cast<std::size_t>(got));
   return words;
 }
 
@@ -92,7 +102,7 @@ std::vector<Gathering::Heard> Gathering::hear(bool waits) {
   std::set<int> ranks{rank_};
   std::vector<std::pair<int, int>> others;  // rank, connection
   for (int connection = 0; (connection = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
-    const int rank = is_ours(connection) ? std::atoi(heard_from(connection, 0, '\n').c_str()) : -1;
+    const int rank = is_ours(connection) ? rank_of(connection) : -1;
     if (rank >= 0 && ranks.insert(rank).second) {
       others.emplace_back(rank, connection);
       continue;
@@ -103,7 +113,7 @@ std::vector<Gathering::Heard> Gathering::hear(bool waits) {
   leave();
   std::vector<Heard> heard;
   for (const auto& [rank, connection] : others) {
-    heard.push_back({rank, heard_from(connection, waits ? 0 : MSG_DONTWAIT)});
+    heard.push_back({rank, rest_of(connection, waits)});
     close(connection);
   }
   return heard;

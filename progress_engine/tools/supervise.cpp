@@ -18,6 +18,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <sstream>
 #include <system_error>
 #include <vector>
@@ -83,8 +84,9 @@ int wait_for(pid_t program, const sigset_t& set) {
   std::_Exit(128 + WTERMSIG(status));
 }
 
-// A launcher waits until what it has given to its processes is closed.
-void close_all_but(std::array<int, 2> kept) {
+// A launcher waits until what it has given to its processes is closed. But Hydra's socket stays: closed before this
+// process ends it would mean that the rank has failed, and the launcher would kill it.
+void close_all_but(std::array<int, 3> kept) {
   std::ranges::sort(kept);
   int next = STDERR_FILENO + 1;
   for (const int one : kept) {
@@ -92,6 +94,12 @@ void close_all_but(std::array<int, 2> kept) {
     next = std::max(next, one + 1);
   }
   syscall(SYS_close_range, next, INT_MAX, 0);
+}
+
+// -1 where the variable holds no number of a descriptor's.
+int number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text && *text ? std::atoi(text) : -1;
 }
 
 // What the engines of this node's ranks have left.
@@ -106,10 +114,11 @@ struct Marks {
     const auto before = reports.size();
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-      if (line + '\n' == mark_of_begin)
-        began = true;
-      else
-        reports.push_back(from_json(line));
+      began = began || line + '\n' == mark_of_begin;
+      try {
+        if (line.starts_with('{')) reports.push_back(from_json(line));
+      } catch (const std::exception&) {  // cut off, as where its process was killed
+      }
     }
     if (reports.size() == before) ++unheard;
   }
@@ -155,7 +164,7 @@ void supervise(const std::string& program, const Watch& watch) {
     setenv("PROGRESS_ENGINE_TARGET", std::to_string(getpid()).c_str(), 1);
     return;
   }
-  close_all_but({mark.descriptor(), gathering.descriptor()});
+  close_all_but({mark.descriptor(), gathering.descriptor(), number_in("PMI_FD")});
   const int status = wait_for(child, set);
   const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   sigprocmask(SIG_UNBLOCK, &set, nullptr);  // while it waits for others a launcher may end it
