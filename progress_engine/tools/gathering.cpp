@@ -93,7 +93,9 @@ void Gathering::tell(const std::string& words) {
   leave();
   if (told) return;
   join();
-  if (!hears_) say(socket_, words);
+  if (hears_) return;
+  say(socket_, words);
+  leave();
 }
 
 std::vector<Gathering::Heard> Gathering::hear(bool waits) {
