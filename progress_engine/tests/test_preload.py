@@ -229,6 +229,31 @@ def test_strictly_a_program_ends_as_it_ends() -> None:
         assert running.wait(timeout=60) == 9
 
 
+# A program that ends in the middle of MPI, and what has started it, which goes on without the launcher's socket.
+ENDS = "#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }\n"
+GOES_ON = """
+import os, subprocess, sys, time
+program = subprocess.Popen(sys.argv[1:], close_fds=False)
+os.close(int(os.environ["PMI_FD"]))
+program.wait()
+time.sleep(0.5)
+sys.exit(7)
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+@pytest.mark.parametrize("watched", ["--strict", "--report"])
+def test_hydra_does_not_kill_who_watches_a_program(mpi: Mpi, watched: str, tmp_path: Path) -> None:
+    """It takes its closed socket for the end of the process that it has started, which is progress-run."""
+    (tmp_path / "ends.c").write_text(ENDS)
+    program = compiled(mpi, str(tmp_path / "ends.c"), tmp_path)
+    tool = mpi.build_dir / "bin" / "progress-run"
+    words = (tool, "--variant", "adaptive", watched, "--", sys.executable, "-c", GOES_ON, program)
+    result = run(*mpi.launch_command(1, 1), *words, environment=mpi.environment("tcp"))
+    assert result.returncode == 7, result.stderr
+
+
 def test_strictly_nothing_stays_behind_when_a_launcher_kills(tmp_path: Path) -> None:
     tool = BUILT[0].build_dir / "bin" / "progress-run"
     own = os.environ | {"TMPDIR": str(tmp_path)}
