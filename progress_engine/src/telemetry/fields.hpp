@@ -81,11 +81,11 @@
   FIELD(std::uint64_t, voluntary_switches, , "context switches because it slept") \
   FIELD(std::uint64_t, involuntary_switches, , "and because others were to run")
 
-#define PE_VERDICT(FIELD)                                                                                        \
-  FIELD(std::string, word, "not measured", "helped, neutral, hurt, unclear or not measured")                     \
-  FIELD(std::uint64_t, armed_phases, , "phases in which it was on")                                              \
-  FIELD(std::uint64_t, disarmed_phases, , "and off")                                                             \
-  FIELD(double, armed_s, , "median seconds an operation in the phases in which it was on; 0 if there were none") \
+#define PE_VERDICT(FIELD)                                                                                      \
+  FIELD(std::string, word, "not measured", "helped, neutral, hurt, unclear or not measured")                   \
+  FIELD(std::uint64_t, armed_phases, , "phases in which it was on: as many as pairs")                          \
+  FIELD(std::uint64_t, disarmed_phases, , "and off")                                                           \
+  FIELD(double, armed_s, , "median seconds an operation of the pairs in which it was on; 0 if there are none") \
   FIELD(double, disarmed_s, , "and off")
 
 #define PE_EVENTS_REPORT(FIELD)                                                                            \
