@@ -52,10 +52,12 @@ def operations(library: str, programs: Path) -> tuple[Launcher, list[str]]:
 def with_and_without(program: Launcher, preset: str, folder: Path, *words: str) -> list[dict[str, Any]]:
     """The reports of a run, which must have printed what one without the engine prints, and say what ran."""
     bare = program.run(*words)
-    result = program.run(*words, variant=preset, settings=("report=1", f"report_file={folder}/report.%r"))
+    result = program.run(*words, variant=preset, settings=("report=full", f"report_file={folder}/report.%r"))
     assert (bare.returncode, result.returncode) == (0, 0), bare.stderr + result.stderr
     assert lines(result.stdout) == lines(bare.stdout) != []
-    assert all(f" by {SONAME}" in line and program.mpi.library in line for line in said_by_engine(result.stderr))
+    of_ranks = [line for line in said_by_engine(result.stderr) if line.startswith("progress engine: rank ")]
+    assert len(of_ranks) == 2
+    assert all(f" by {SONAME}" in line and program.mpi.library in line for line in of_ranks)
     found = reports(folder)
     for report in found:
         assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
