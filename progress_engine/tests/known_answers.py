@@ -11,7 +11,7 @@ from analysis.where import Where
 
 SITE = re.compile(
     r"^site (\d) (\w+) (\w+:\d+) count (\d+) parts (\d+) computed ([\d.]+) waited ([\d.]+) whole ([\d.]+) "
-    r"late ([\d.]+)$", re.MULTILINE,
+    r"late ([\d.]+)(?: delay ([\d.]+))?$", re.MULTILINE,
 )  # fmt: skip
 CLOCKS = 1e-4  # seconds by which the program's clock and the profiler's may differ over a run
 NEAR = 0.05
@@ -30,22 +30,23 @@ def check(said: str, found: Where, file: str, function: str = "{}") -> set[tuple
     whatever else this machine does. Which sites it says."""
     known = SITE.findall(said)
     for of, name, at, *numbers in known:
-        count, parts, computed, waited, whole, late = map(float, numbers)
+        count, parts, computed, waited, whole, late, delay = (float(number or 0) for number in numbers)
+        clocks = CLOCKS + delay
         spot, _, line = at.partition(":")
         place = f"{function.format(spot)}() {file}:{line}"
         mine = [row for row in found.every if row.rank == int(of) and row.start and row.start.place == place]
-        site = f"{name} of rank {of}, {mine}"
+        site = f"{name} of rank {of}: {numbers}, {mine}"
         assert sum(row.count for row in mine) == count, site
         alone = all(row.completion is None for row in mine)
         inside = parts * sum(row.inside_s if alone else row.waited_s for row in mine)
-        assert (1 - NEAR) * waited - CLOCKS * count <= inside <= waited + CLOCKS, site
+        assert (1 - NEAR) * waited - CLOCKS * count - delay <= inside <= waited + clocks, site
         if not alone:
             here = sum(row.computed_s for row in mine)
-            assert computed - CLOCKS <= here <= whole - inside + CLOCKS, site
+            assert computed - clocks <= here <= whole - inside + clocks, site
         lost = parts * sum(row.late_s for row in mine)
-        assert (name not in PARTNER_UNKNOWN) * (1 - NEAR) * late - CLOCKS <= lost <= (1 + NEAR) * late + CLOCKS, site
+        assert (name not in PARTNER_UNKNOWN) * (1 - NEAR) * late - clocks <= lost <= (1 + NEAR) * late + clocks, site
         winnable = parts * sum(row.winnable_s for row in mine)
-        assert winnable <= inside - lost + CLOCKS, site
+        assert winnable <= inside - lost + clocks, site
         if name in LATE and late > 0:
             assert lost >= inside / 2, site
         if name in PARTNER_UNKNOWN:

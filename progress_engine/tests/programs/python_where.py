@@ -8,6 +8,7 @@ import struct
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 from typing import cast
 
@@ -15,9 +16,15 @@ from mpi4py import MPI
 
 WORLD = MPI.COMM_WORLD
 RANK = WORLD.rank
+SCHEDULED = Path("/proc/self/schedstat")
 OTHER = 1 - RANK
 BYTES, ROUNDS, MANY = 4 << 20, 5, 8
 STAMP = struct.Struct("d")
+
+
+def delay() -> float:
+    """Seconds that this process was ready to run and did not: what stands between two clocks grows by it."""
+    return 1e-9 * int(SCHEDULED.read_text().split()[1])
 
 
 class Known:
@@ -25,6 +32,7 @@ class Known:
 
     def __init__(self) -> None:
         self.computed = self.waited = self.whole = self.late = self.began = self.waits = 0.0
+        self.delay = delay()
 
     def begin(self) -> None:
         self.began = time.monotonic()
@@ -49,7 +57,8 @@ class Known:
     def tell(self, name: str, line: int, count: int, parts: int = 1) -> None:
         spot = cast(FrameType, cast(FrameType, inspect.currentframe()).f_back).f_code.co_name
         words = f"site {RANK} {name} {spot}:{line} count {count} parts {parts} computed {self.computed:.9f}"
-        words += f" waited {self.waited:.9f} whole {self.whole:.9f} late {self.late:.9f}\n"
+        words += f" waited {self.waited:.9f} whole {self.whole:.9f} late {self.late:.9f}"
+        words += f" delay {delay() - self.delay:.9f}\n"
         if line > 0:
             sys.stdout.write(words)  # at once: print writes the end of a line by itself
             sys.stdout.flush()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two ranks whose calls wait for known reasons. Each prints by its own clock what it knows of each call site:
 //
-//   site RANK NAME FUNCTION:LINE count N parts N computed SECONDS waited SECONDS whole SECONDS late SECONDS
+//   site RANK NAME FUNCTION:LINE count N parts N computed SECONDS waited SECONDS whole SECONDS late SECONDS delay
+//   SECONDS
 //
 // whole: from before the call that starts an operation to behind the one that completes it; of several operations their
 // sum, as of what was computed. waited: in the calls that complete them, of which this site has one part. late: of that
@@ -21,6 +22,18 @@ static double now(void) {  // of all processes of a machine, which MPI_Wtime nee
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// How long this process was ready to run and did not, since it last asked: what stands between two clocks grows by it.
+static double delay(void) {
+  static double before;
+  double ran = 0, waited_ns = 0;
+  FILE* file = fopen("/proc/self/schedstat", "r");
+  if (!file || fscanf(file, "%lf %lf", &ran, &waited_ns) != 2) abort();
+  fclose(file);
+  const double since = 1e-9 * waited_ns - before;
+  before = 1e-9 * waited_ns;
+  return since;
 }
 
 static void compute(double seconds, int operations) {
@@ -50,8 +63,8 @@ static void end_waiting(int operations, const char* message) {
 // Says it where the rank has passed the site.
 static void tell(const char* name, const char* function, int line, int count, int parts) {
   if (line > 0)
-    printf("site %d %s %s:%d count %d parts %d computed %.9f waited %.9f whole %.9f late %.9f\n", rank, name, function,
-           line, count, parts, computed, waited, whole, late_by);
+    printf("site %d %s %s:%d count %d parts %d computed %.9f waited %.9f whole %.9f late %.9f delay %.9f\n", rank, name,
+           function, line, count, parts, computed, waited, whole, late_by, delay());
   fflush(stdout);
   computed = waited = whole = late_by = 0;
   MPI_Barrier(MPI_COMM_WORLD);
