@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <utility>
 
@@ -130,8 +129,8 @@ bool Engine::stop(Nanoseconds limit) {
   parking_.ring();
   if (events_) events_->interrupt();
   if (doorbell_) doorbell_->ring_own();
-  const std::unique_lock lock(ends_, std::chrono::nanoseconds(limit));
-  if (!lock) return false;
+  std::unique_lock lock(ends_, std::defer_lock);
+  if (!tried_until(end, [&] { return lock.try_lock(); })) return false;
   bool all = true;
   const bool loading = is_inside_loader();
   for (auto& worker : workers_) {

@@ -195,8 +195,8 @@ class Engine {
   std::atomic<int> exclusive_sections_{0};
   std::atomic<bool> expects_connections_{false};
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::recursive_timed_mutex ends_;  // exit may be called from where it is held
-  Worker calls_;                     // counts the polls inside the program's calls (by the poller)
+  std::recursive_mutex ends_;  // exit may be called from where it is held
+  Worker calls_;               // counts the polls inside the program's calls (by the poller)
 };
 
 // ---- the loops of its threads, one a polling point. Each returns when the engine stops.

@@ -139,6 +139,18 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
   const timespec limit = to_timespec(timeout);
   syscall(SYS_futex, &word, operation, expected, &limit, nullptr, 0);
 }
+// Tries again every 20 us until that is true or it is `end`; false then. For what waits by the monotonic clock of
+// functions that ThreadSanitizer's runtime knows: of pthread_clockjoin_np and pthread_mutex_clocklock it knows none.
+template <class Attempt>
+bool tried_until(Nanoseconds end, Attempt attempt) {
+  const timespec pause = to_timespec(microseconds(20));
+  while (!attempt()) {
+    if (now() >= end) return false;
+    nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
 // Wakes all that sleep on `word`. The word may be gone by now: only its address is used.
 [[gnu::noinline]] inline void futex_wake(std::atomic<std::uint32_t>& word, int operation = FUTEX_WAKE_PRIVATE) {
   syscall(SYS_futex, &word, operation, INT_MAX, nullptr, nullptr, 0);

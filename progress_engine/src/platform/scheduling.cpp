@@ -143,8 +143,7 @@ pthread_t start_engine_thread(const char* name, std::function<void()> body) {
 }
 
 bool join_engine_thread(pthread_t thread, Nanoseconds limit) {
-  const timespec end = to_timespec(now() + std::max<Nanoseconds>(limit, 0));
-  return pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &end) == 0;
+  return tried_until(now() + limit, [&] { return pthread_tryjoin_np(thread, nullptr) == 0; });
 }
 
 }  // namespace progress_engine
