@@ -81,6 +81,8 @@ def named(
         )
     for option, pattern in (("--time-from", time_from), ("--check", check)):
         _regular(option, pattern)
+    if time_from and not re.compile(time_from).groups:
+        raise UsageError(f"--time-from '{time_from}' has no group: put the number in ( ), as in 'time: (.*) s'.")
     if system.own_mpis:
         ensure_mpis(mpis.by_name(mpi))  # the launcher may be its own mpiexec
     path = MPIS[mpi].shell_environment()["PATH"] if system.own_mpis else os.environ.get("PATH", os.defpath)

@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.base import process, validate
 from workloads.apps.model import SHARE
-from workloads.apps.reading import Damaged, Row, cleaned, number
+from workloads.apps.reading import Damaged, Row, cleaned, positive
 from workloads.apps.table import CASES
 
 WHOLE, PRINTED = "whole_s", "printed_time"
@@ -178,12 +178,9 @@ def _number(pattern: str, output: str, errors: str) -> float:
         raise Unusable(f"it printed nothing that --time-from '{pattern}' finds")
     text = found[-1].strip()
     try:
-        value = number(text, "time")
+        return positive(text, "time")
     except Damaged:
-        raise Unusable(f"what --time-from '{pattern}' finds is no number: '{short(text)}'") from None
-    if value <= 0:
-        raise Unusable(f"what --time-from '{pattern}' finds is no time: {text}")
-    return value
+        raise Unusable(f"what --time-from '{pattern}' finds is no time: '{short(text)}'") from None
 
 
 def short(text: str) -> str:

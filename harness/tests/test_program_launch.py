@@ -174,8 +174,9 @@ def test_results_that_differ_by_themselves_end_it(run: Run, tmp_path: Path) -> N
         ("sleep 60", "sh: did not end within 0 s; last words: none"),
         ("echo energy -4.6", f"sh: it printed nothing that --time-from '{TIME}' finds"),
         ("echo time 1.5", f"sh: it printed nothing that --check '{RESULT}' finds"),
-        ("echo time soon; echo energy 1", f"sh: what --time-from '{TIME}' finds is no number: 'soon'"),
-        ("echo time 1_0; echo energy 1", f"sh: what --time-from '{TIME}' finds is no number: '1_0'"),
+        ("echo time soon; echo energy 1", f"sh: what --time-from '{TIME}' finds is no time: 'soon'"),
+        ("echo time -1.00; echo energy 1", f"sh: what --time-from '{TIME}' finds is no time: '-1.00'"),
+        ("echo time 1_0; echo energy 1", f"sh: what --time-from '{TIME}' finds is no time: '1_0'"),
     ],
 )
 def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, script: str, reason: str) -> None:
@@ -277,8 +278,14 @@ CHANGED = {
     ("-4.6223613", "-4.7223613"): (MELT, "lammps: its result is wrong: '0: -4.6134356, 100: -4.7223613'"),
     ("on 2 procs", "on 1 procs"): (MELT, "lammps: it says that it ran on 1 of 2 processes: each by itself, so its MPI"),
     ("on 2 procs", "on 4 procs"): (MELT, "lammps: it says that it ran on 4 of 2 processes"),
-    ("Loop time of 7.38794", "Loop time of 0"): (MELT, "time_s of this point was not measured: its output says 0"),
-    ("Loop time of 7.38794", "Loop time of -1"): (MELT, "time_s of this point was not measured: its output says -1"),
+    ("Loop time of 7.38794", "Loop time of 0"): (
+        MELT,
+        "lammps: what it printed cannot be used: Loop time: '0' is not above 0",
+    ),
+    ("Loop time of 7.38794", "Loop time of -1"): (
+        MELT,
+        "lammps: what it printed cannot be used: Loop time: '-1' is not above 0",
+    ),
     ("t_ovrl[usec]", "t_both[usec]"): (IMB, "its output has no overall_s of this point"),  # another version's words
     ("# Benchmarking Iallreduce", "# Benchmarking Ibcast"): (IMB, "its output has 2 lines of this point"),
 }

@@ -125,6 +125,7 @@ WRONG = {
     f'{PROGRAM} --launcher "\'" -- true': "--launcher ''': No closing quotation",
     f"{PROGRAM} --launcher 'no-such-launcher -n 2' -- true": "no program called 'no-such-launcher' on PATH",
     f"{PROGRAM} --time-from '(' -- true": "--time-from '(' is no regular expression",
+    f"{PROGRAM} --time-from 'time: .* s' -- true": "has no group: put the number in ( ), as in 'time: (.*) s'",
     f"{PROGRAM} --check '*' -- true": "--check '*' is no regular expression",
     f"{PROGRAM} -- ./no-such-program": "no program called './no-such-program'",
     f"{PROGRAM} --variant fast -- true": "no variant called 'fast'",
@@ -156,7 +157,7 @@ WRONG = {
     f"{TUNE} --objective eficiency {BOUNDED}": "time or a metric of overlap. There are: efficiency,",
     f"{TUNE} --objective total_s {BOUNDED}": "--objective total_s: beside --subject-to it is time",
     f"{TUNE} --study latency-flavours --objective efficiency": "does not measure",
-    f"{TUNE} --mpi mpich,openmpi": "a race is of one MPI",
+    f"{TUNE} --mpi mpich,openmpi": "a search is of one MPI",
     f"{TUNE} --study overlap-ratio -- true": "one of the two is tuned",
     f"{TUNE} --variant quick": "no variant called 'quick'",
     f"{TUNE} --seats 1": "Invalid value for '--seats'",  # who leads would leave none for anybody else

@@ -5,7 +5,19 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import MB, Damaged, Output, Row, count, field, number, only, processes, whole_lines
+from workloads.apps.reading import (
+    MB,
+    Damaged,
+    Output,
+    Row,
+    count,
+    field,
+    number,
+    only,
+    positive,
+    processes,
+    whole_lines,
+)
 
 _NPB_TITLE = re.compile(r"^\s*NAS Parallel Benchmarks\s*(?:\(.*\)\s*)?[\d.]* *-- *(\S+) Benchmark", re.MULTILINE)
 _LOOP_TIME = re.compile(r"^Loop time of (\S+) on (\d+) procs for (\d+) steps with (\d+) atoms", re.MULTILINE)
@@ -21,8 +33,8 @@ def npb(text: str) -> Output:
     if verdict != "SUCCESSFUL":
         raise Damaged(f"its own verification says {verdict}")
     point = {"benchmark": title[1], "class": field("Class", text)}
-    samples = {"time_s": number(field("Time in seconds", text), "Time in seconds")}
-    samples["mops"] = number(field("Mop/s total", text), "Mop/s total")
+    samples = {"time_s": positive(field("Time in seconds", text), "Time in seconds")}
+    samples["mops"] = positive(field("Mop/s total", text), "Mop/s total")
     ran = count(field("Total processes", text), "Total processes")
     return Output([Row({**point, "processes": ran}, samples)], processes=ran)
 
@@ -51,7 +63,7 @@ def lammps(text: str) -> Output:
         raise Damaged("it has no energies before and after its run")
     seconds, ran, steps, atoms = loops[-1]
     point = {"processes": count(ran, "procs"), "steps": count(steps, "steps"), "atoms": count(atoms, "atoms")}
-    samples = {"time_s": number(seconds, "Loop time")}
+    samples = {"time_s": positive(seconds, "Loop time")}
     return Output([Row(dict(point), samples)], ", ".join(energies), point["processes"])
 
 
@@ -67,7 +79,7 @@ def hpcc(text: str) -> Output:
     for name, (quantity, factor) in HPCC_VALUES.items():
         if name not in values:
             raise Damaged(f"its summary lacks {name}")
-        samples[quantity] = factor * number(values[name], name)
+        samples[quantity] = factor * positive(values[name], name)
     ran = count(values.get("CommWorldProcs", ""), "CommWorldProcs")
     return Output([Row({"processes": ran}, samples)], processes=ran)
 
@@ -93,7 +105,7 @@ def p3dfft(text: str) -> Output:
     _transformed_back(text)
     seconds = only(r"cpu time per loop[ \t]+\d+[ \t]+(\S+)", text, "the time of a loop")
     whole_lines(text)
-    samples = {"time_s": number(seconds, "cpu time per loop")}
+    samples = {"time_s": positive(seconds, "cpu time per loop")}
     return Output([Row({}, samples)], processes=processes(r"^\s*procs=\s*(\d+)\s", text))
 
 
@@ -103,14 +115,14 @@ def p3dfft3(text: str) -> Output:
     seconds = only(r"^Transform time \(avg/min/max\): \S+ \S+ (\S+)", text, "the time of a transform")
     whole_lines(text)
     ran = processes(r"^P3DFFT\+\+ .* Running on (\d+) cores", text)
-    return Output([Row({}, {"time_s": number(seconds, "Transform time")})], processes=ran)
+    return Output([Row({}, {"time_s": positive(seconds, "Transform time")})], processes=ran)
 
 
 def minife(text: str) -> Output:
     """miniFE's YAML: the time of its CG; iterations and residual are its result."""
     _says(text, r"^\s*solution matches analytic solution", "that its solution is the analytic one")
-    samples = {"time_s": number(field("Total CG Time", text), "Total CG Time")}
-    samples["flops"] = 1e6 * number(field("Total CG Mflops", text), "Total CG Mflops")
+    samples = {"time_s": positive(field("Total CG Time", text), "Total CG Time")}
+    samples["flops"] = 1e6 * positive(field("Total CG Mflops", text), "Total CG Mflops")
     iterations, residual = count(field("Iterations", text), "Iterations"), field("Final Resid Norm", text)
     if not number(residual, "Final Resid Norm") < MINIFE_RESIDUAL:
         raise Damaged(f"its final residual is {residual}")
@@ -137,7 +149,7 @@ def hpcg(text: str) -> Output:
     rate = only(r"with a GFLOP/s rating of=(\S+)", text, "its rate")
     seconds = only(r"^Benchmark Time Summary::Total=(\S+)", text, "its time")
     whole_lines(text)
-    samples = {"flops": 1e9 * number(rate, "GFLOP/s rating"), "time_s": number(seconds, "Total")}
+    samples = {"flops": 1e9 * positive(rate, "GFLOP/s rating"), "time_s": positive(seconds, "Total")}
     return Output([Row({}, samples)], processes=processes(r"^Machine Summary::Distributed Processes=(\d+)\s*$", text))
 
 
@@ -179,7 +191,7 @@ def himeno(text: str) -> Output:
     whole_lines(text)
     rate = only(r"^\s*MFLOPS(?: measured )?:\s*(\S+)", measured, "its rate")
     seconds = only(r"^\s*(?:cpu :|MFLOPS:\s*\S+\s+time\(s\):)\s*(\S+)", _after_rehearsal(text), "its time")
-    samples = {"flops": MB * number(rate, "MFLOPS"), "time_s": number(seconds, "cpu")}
+    samples = {"flops": MB * positive(rate, "MFLOPS"), "time_s": positive(seconds, "cpu")}
     return Output([Row({}, samples)], f"Gosa {rehearsal}")
 
 

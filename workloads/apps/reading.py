@@ -61,6 +61,22 @@ def number(text: str, where: str) -> float:
     return value
 
 
+def positive(text: str, where: str) -> float:
+    """A time in which something ran, or a rate of it: a number above 0. Raises Damaged."""
+    value = number(text, where)
+    if value <= 0:
+        raise Damaged(f"{where}: '{text[:LONGEST]}' is not above 0")
+    return value
+
+
+def amount(text: str, where: str) -> float:
+    """A time of a part, which a short one rounds to 0, or a share: a number that is not below 0. Raises Damaged."""
+    value = number(text, where)
+    if value < 0:
+        raise Damaged(f"{where}: '{text[:LONGEST]}' is below 0")
+    return value
+
+
 def count(text: str, where: str) -> int:
     """How many: digits and nothing else. Raises Damaged."""
     if not _COUNT.fullmatch(text):

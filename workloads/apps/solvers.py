@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import Damaged, Output, Row, count, number, only, processes, whole_lines
+from workloads.apps.reading import Damaged, Output, Row, count, number, only, positive, processes, whole_lines
 
 
 def dolfinx(text: str) -> Output:
@@ -20,7 +20,7 @@ def dolfinx(text: str) -> Output:
     if len(words) < 3:
         raise Damaged("it lacks the time of its solver")
     whole_lines(text)
-    samples = {"time_s": number(words[-1], "ZZZ Solve")}
+    samples = {"time_s": positive(words[-1], "ZZZ Solve")}
     ran = processes(r"^\s*Num processes:\s*(\d+)\s*$", text)
     return Output([Row({}, samples)], f"{iterations} iterations, norm {norm}", ran)
 
@@ -44,7 +44,7 @@ def openfoam(text: str) -> Output:
     at = step.split()[0].removesuffix("s")
     number(at, "Time")
     ran = processes(r"^nProcs : (\d+)\s*$", text)
-    return Output([Row({}, {"cpu_s": number(seconds, "ExecutionTime")})], f"{at} s: {said}", ran)
+    return Output([Row({}, {"cpu_s": positive(seconds, "ExecutionTime")})], f"{at} s: {said}", ran)
 
 
 def quantum_espresso(text: str) -> Output:
@@ -96,7 +96,7 @@ def meep(text: str) -> Output:
     for at, value in fields:
         number(at, "time of a field")
         number(value, f"field at {at}")
-    samples = {"time_s": number(seconds, "Elapsed run time")}
+    samples = {"time_s": positive(seconds, "Elapsed run time")}
     ran = processes(r"^Using MPI version \S+, (\d+) processes", text) or 1  # a build without MPI says nothing
     return Output([Row({}, samples)], ", ".join(f"{t}: {v}" for t, v in fields), ran)
 
@@ -106,5 +106,5 @@ def nwchem(text: str) -> Output:
     first, so that the order in which they are added is another in every run."""
     energy = number(only(r"^\s*Total SCF energy =\s+(\S+)", text, "the total energy"), "total energy")
     seconds = only(r"^ Total times\s+cpu:.*wall:\s+(\S+)s", text, "its time")
-    samples = {"time_s": number(seconds, "Total times")}
+    samples = {"time_s": positive(seconds, "Total times")}
     return Output([Row({}, samples)], f"{energy:.8f} hartree", processes(r"^\s*nproc\s+=\s+(\d+)\s*$", text))

@@ -10,7 +10,7 @@ import csv
 import re
 
 from workloads.apps.model import LEADING_TIME, RANKS, Case, Code
-from workloads.apps.reading import Damaged, Output, Row, Value, number
+from workloads.apps.reading import Damaged, Output, Row, Value, positive
 
 MEDIUM = (
     "104.milc", "107.leslie3d", "113.GemsFDTD", "115.fds4", "121.pop2", "122.tachyon", "126.lammps", "127.wrf2",
@@ -83,7 +83,7 @@ def _row(name: str, size: str, verdict: str, seconds: str, errors: str) -> Row:
     if verdict != GOOD:
         why = _WORDS.get(verdict, f"its result file says '{verdict}'")
         return Row(point, {}, f"{why}{f': {errors}' if errors else ''}")
-    return Row(point, {"time_s": number(seconds, f"reported time of {name}")})
+    return Row(point, {"time_s": positive(seconds, f"reported time of {name}")})
 
 
 def _suite(name: str, codes: tuple[str, ...]) -> Case:

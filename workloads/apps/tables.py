@@ -18,6 +18,7 @@ from workloads.apps.reading import (
     Output,
     Row,
     Value,
+    amount,
     count,
     number,
     whole_lines,
@@ -106,7 +107,7 @@ def _osu_row(benchmark: str, columns: list[str], line: str) -> Row:
         raise Damaged(f"its own validation says {said} of messages of {words[0]} bytes")
     known = {column: values[column] for column in columns if column in OSU_COLUMNS}
     samples = {
-        OSU_COLUMNS[name].quantity: OSU_COLUMNS[name].factor * number(value, name) for name, value in known.items()
+        OSU_COLUMNS[name].quantity: OSU_COLUMNS[name].factor * amount(value, name) for name, value in known.items()
     }
     if not samples:
         raise Damaged(f"no column of {', '.join(columns)} is known")
@@ -157,4 +158,4 @@ def _imb_row(heads: dict[str, Value], columns: list[str], words: list[str]) -> R
     if number(values.get("defects", "0"), "defects") > 0:
         raise Damaged(f"its own check found {values['defects']} defects in {point.get('benchmark', 'one of its own')}")
     known = [name for name in columns if name in IMB_COLUMNS]
-    return Row(point, {IMB_COLUMNS[n].quantity: IMB_COLUMNS[n].factor * number(values[n], n) for n in known})
+    return Row(point, {IMB_COLUMNS[n].quantity: IMB_COLUMNS[n].factor * amount(values[n], n) for n in known})

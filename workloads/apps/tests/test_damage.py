@@ -51,6 +51,17 @@ def test_a_number_that_is_none_is_damage_or_is_not_read(name: str) -> None:
         assert [row.samples for row in found.rows] == [row.samples for row in whole.rows]
 
 
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_time_or_rate_that_cannot_be_is_damage(name: str) -> None:
+    least = 0.0 if name.startswith(TABLES) else 1e-30  # a table's parts of a time may be rounded to 0
+    text = SAMPLES[name]
+    for place in _NUMBER.finditer(text):
+        for put in ("-1.00", "0.00"):
+            found = read(name, text[: place.start()] + put + text[place.end() :])
+            low = min((value for row in found.rows for value in row.samples.values()), default=1.0) if found else 1.0
+            assert low >= least, text[: place.end()].splitlines()[-1]
+
+
 WARNINGS = {
     "UCX": "[1795806192.436654] [vm:13923:0]     ucp_context.c:1381 UCX  WARN  transport 'tcp' is not available\n",
     "Open MPI": "[vm:01234] 1 more process has sent help message help-mpi-btl.txt / no device\n",
