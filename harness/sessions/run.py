@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from harness.base import mpis, process, steps, variants
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, STATE_DIR, VENV, python
@@ -35,6 +37,7 @@ from spack_env import site_environment as spack
 STOP_GRACE_S = 15.0
 ANSWER_LIMIT_S = 30.0
 LOG_TAIL = 15
+LOOK_S, BUSY = 0.5, 50.0  # how long a busy machine is looked at, and per cent of a CPU that others may take of it
 OF_GROUPS = ("engine-costs", "harm", "nodes")  # the commands that go on with sessions of their own
 WRONG_USE = 2  # the status of progress-run for settings that cannot be
 
@@ -181,6 +184,8 @@ def _unwritable(session: Session, error: OSError) -> Failure | None:
 def _run_studies(request: Request, session: Session, bring_up: Callable[[], Opened], lock: int) -> None:
     """One ReFrame a study. A launch that its job did not come to gets a record that says why."""
     opened = bring_up()
+    if request.system.exclusive and (words := busy(psutil.cpu_percent(LOOK_S, percpu=True))):
+        say(words)
     jobs = request.jobs()
     planning.write(jobs, session.path)
     progress = Progress({(job.study.name, job.mpi): estimates.of(job, request)[0] for job in jobs})
@@ -202,6 +207,16 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
                     count, why = missing_launches.record(job, session, report)
                     if count:
                         say(f"{study.name} on {job.mpi}: {count} launch{'es' * (count > 1)} not run: {why}")
+
+
+def busy(cpus: list[float]) -> str:
+    """What to say of a machine where something else runs, before anything is measured; empty if nothing does. `cpus`:
+    per cent of each."""
+    taken = sum(share > BUSY for share in cpus)
+    if not taken:
+        return ""
+    where = f"{taken} of {len(cpus)} CPUs of this machine"
+    return f"something else runs on {where}: what is measured beside it may decide nothing"
 
 
 def _report(session: Path, study: str) -> Path:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from harness.base.paths import ROOT
@@ -20,6 +21,7 @@ from harness.job.plan import Plan, Sampler, interleave, point_estimate_s
 from harness.job.records import RecordFile
 from harness.job.runner import Runner
 from harness.job.session import Facts, Session
+from harness.sessions import run
 from harness.sessions.request import Request
 from harness.sessions.run import take_work
 from harness.sites import systems
@@ -74,6 +76,14 @@ def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement
         {"point": comm, "rank": 1, "samples": {"comm_s": [5.0, 5.0, 5.0], "ack_s": [0.1]}},
     ]
     assert calibrate.from_record(RecordFile(points=lines), "mpich") == Calibration(5e-5, {"8": 1.5}, "mpich")
+
+
+def test_a_machine_on_which_something_else_runs_is_said() -> None:
+    assert run.busy([3.0, run.BUSY]) == ""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinning:
+        said = run.busy(psutil.cpu_percent(run.LOOK_S, percpu=True))
+        spinning.kill()
+    assert "something else runs on" in said
 
 
 def test_a_busy_machine_gives_no_work_of_less_than_no_time() -> None:
