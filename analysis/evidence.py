@@ -195,7 +195,7 @@ class Evidence:
         return disturbed(self.stolen(points)), remark(not loose)
 
     def stolen(self, points: pd.DataFrame) -> float | None:
-        """The share of these rows' measured time that others took; None where nobody did, or it was not recorded."""
+        """The share of these rows' measured time that other processes took; None: none, or it was not recorded."""
         return disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
 
     def _measured_s(self, row: int) -> float:
@@ -220,10 +220,10 @@ class Evidence:
 
 
 def disturbed(share: float | None) -> str:
-    """Why a point cannot decide of which others took that share of the measured time; no interval holds that."""
+    """Why a point cannot decide that was disturbed for that share of its measured time: no interval includes that."""
     if share is None or not share > DISTURBED:
         return ""
-    return f"the machine was disturbed: others took {100 * share:.0f} % of the measured time"
+    return f"the machine was disturbed: other processes took {100 * share:.0f} % of the measured time"
 
 
 def remark(converged: Any, noisy: Any = False, variant: str = "") -> str:
@@ -234,7 +234,7 @@ def remark(converged: Any, noisy: Any = False, variant: str = "") -> str:
     if noisy is True:
         bare = variant == REFERENCE
         said.append("its noise is larger than " + ("5 % of its total" if bare else "its difference to bare"))
-    return f"{' and '.join(said)}: the interval over launches holds that" if said else ""
+    return f"{' and '.join(said)}: the interval over launches includes that" if said else ""
 
 
 def matching(frame: pd.DataFrame, where: Where) -> pd.DataFrame:

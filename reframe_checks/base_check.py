@@ -263,7 +263,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         what = {name: config.get(f"environments/@{mpi}/{name}") for name in ("modules", "env_vars", "extras")}
         if mpi not in known or what["modules"]:
             why = "its environment loads modules" if mpi in known else f"there are {', '.join(known)}"
-            raise ReframeError(f"An arm of a gate cannot run on {mpi} beside {self.current_environ.name}: {why}.")
+            raise ReframeError(f"A side of a gate cannot run on {mpi} beside {self.current_environ.name}: {why}.")
         return ProgEnvironment(mpi, **what)
 
     def _workload(self, environ: dict[str, Any]) -> list[str]:

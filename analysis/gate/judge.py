@@ -76,7 +76,7 @@ def judge(
 def _unknown(canary_trouble: str, unread: str) -> str:
     """Why nodes or system may not be as usual, for all that is known: no candidate passes then. Empty if they are."""
     if canary_trouble:
-        return f"the canary failed: {canary_trouble}; a slow node would not be seen."
+        return f"the check run failed: {canary_trouble}; a slow node would not be seen."
     return f"the system cannot be held against earlier gates: {unread}" if unread else ""
 
 
@@ -85,7 +85,7 @@ def _beside_the_candidate(
 ) -> tuple[Verdict, str]:
     """The verdict where the candidate is not shown to be slower: what else was not as it should be comes first."""
     if untaken:
-        why = f"an arm may not have been what was asked for: {'; '.join(untaken)}."
+        why = f"a side may not have been what was asked for: {'; '.join(untaken)}."
         return Verdict.UNDECIDED, f"Not told, since {why} {sentence}"
     if slow:
         return Verdict.NODE, f"Node trouble: {'; '.join(map(slow_nodes.words, slow))}. {sentence}"

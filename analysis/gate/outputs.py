@@ -82,7 +82,7 @@ def _slowest_place(canary: Canary) -> str:
     measured = {"computation": canary.computation_s, "transfer": canary.transfer_s}
     ratios = {what: max(times.values()) / median(times.values()) for what, times in measured.items() if times}
     told = ", ".join(f"{what} {ratio:.3f}" for what, ratio in ratios.items())
-    return f"Canary, the slowest place over the middle one: {told}.\n" if told else ""
+    return f"Check run, the slowest place over the middle one: {told}.\n" if told else ""
 
 
 def _row(point: PointFound) -> list[str]:

@@ -134,7 +134,7 @@ def _doubts(fact: dict[str, Any]) -> list[str]:
         kinds = "two kinds" in fact["interval"]
         said.append("the launches fall into two kinds" if kinds else f"there is but a {fact['interval']}")
     if (fact["disturbance"] or 0) > DISTURBED:
-        said.append(f"others took {100 * fact['disturbance']:.0f} % of the measured time")
+        said.append(f"other processes took {100 * fact['disturbance']:.0f} % of the measured time")
     return said
 
 
@@ -142,7 +142,7 @@ def _remarks(fact: dict[str, Any]) -> list[str]:
     """What a reader must know of a value, though its interval over launches holds it: the same rule as for claims."""
     said = []
     if fact["converged"] is False:
-        said.append(f"the samples of {fact['unconverged']} of {int(fact['launches'])} launches had not settled")
+        said.append(f"the samples of {fact['unconverged']} of {int(fact['launches'])} launches still changed")
     if fact["variant"] == REFERENCE and fact["noisy"]:
         said.append(f"the time is known to no better than {100 * WIDE:g} %")
     return said
@@ -162,7 +162,8 @@ def _not_certain(facts: dict[str, dict[str, Any]]) -> list[str]:
     doubts = [f"Not certain: of {whose} {doubt}." for doubt, whose in _of_whom(mine, _doubts).items()]
     doubts += [f"Of {whose} {said}." for said, whose in _of_whom(mine, _partial).items()]
     return doubts + [
-        f"Of {whose} {said}; the interval over launches holds that." for said, whose in _of_whom(mine, _remarks).items()
+        f"Of {whose} {said}; the interval over launches includes that."
+        for said, whose in _of_whom(mine, _remarks).items()
     ]
 
 
@@ -318,6 +319,6 @@ def _limits(equal: pd.DataFrame) -> list[str]:
     disturbed = valued["disturbance"].dropna()
     if len(disturbed) and disturbed.max() > DISTURBED:
         limits.append(
-            f"The machine was disturbed: others took up to {100 * disturbed.max():.0f} % of the measured time."
+            f"The machine was disturbed: other processes took up to {100 * disturbed.max():.0f} % of the measured time."
         )
     return limits

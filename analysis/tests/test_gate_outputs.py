@@ -80,7 +80,7 @@ def test_a_suites_name_has_nothing_that_xml_cannot_write() -> None:
 
 def test_markdown_has_the_canary_where_it_ran() -> None:
     known = replace(found(Verdict.SAME, SAME), canary=Canary({"a": 0.02, "b": 0.02, "c": 0.03}, {"a and b": 1e-3}))
-    said = "Canary, the slowest place over the middle one: computation 1.500, transfer 1.000."
+    said = "Check run, the slowest place over the middle one: computation 1.500, transfer 1.000."
     assert said in outputs.as_markdown(known)
     assert "Canary" not in outputs.as_markdown(found(Verdict.SAME, SAME))
 

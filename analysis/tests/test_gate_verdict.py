@@ -274,7 +274,7 @@ def test_a_canary_that_fails_keeps_the_gate_from_passing(what: str) -> None:
         few = {where: dict(list(values.items())[:rounds]) for where, values in measured.canary[what].items() if rounds}
         found = judge(replace(measured, canary={**measured.canary, what: few}))
         assert found.verdict is verdict, (found.rounds, rounds)
-    assert "since the canary failed: exit status 2; a slow node would not be seen." in found.sentence
+    assert "since the check run failed: exit status 2; a slow node would not be seen." in found.sentence
     slower = replace(gate({NEW: 1.05}), canary={})
     assert judge(slower).verdict is Verdict.COMMIT
     assert judge(replace(gate(), canary={})).verdict is Verdict.UNDECIDED
@@ -284,7 +284,7 @@ def test_a_system_that_is_not_as_it_was_is_called_so_also_where_the_canary_faile
     """The baseline's own times tell it. Both are said, since it may be a node that was not seen."""
     found = judge(replace(gate(everything=1.3), canary={}), earlier(6))
     assert (found.verdict, found.canary_failed) == (Verdict.SYSTEM, True)
-    assert found.sentence.startswith("The system is not as it was: ") and "since the canary failed" in found.sentence
+    assert found.sentence.startswith("The system is not as it was: ") and "since the check run failed" in found.sentence
     assert not judge(gate(everything=1.3), earlier(6)).canary_failed
 
 

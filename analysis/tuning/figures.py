@@ -64,7 +64,7 @@ def _race(found: Measured, source: str) -> Drawn | None:
         rows += [{"setting": name, "round": turn, "value": gain, "out": standings[name].out and turn == turns[-1]}
                  for turn, gain in zip(turns, known, strict=True)]  # fmt: skip
     caption = (
-        "The race: the middle (Hodges and Lehmann) of the differences to the default in the same rounds, as far as a "
+        "The search: the middle (Hodges and Lehmann) of the differences to the default in the same rounds, as far as a "
         f"setting had run; a hollow mark is where it went out, the line at 0 the default. {source}"
     )
     plot = Plot(

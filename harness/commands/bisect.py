@@ -45,7 +45,7 @@ def bisect(
         raise UsageError("A bisection has two ends: give --good and --bad.")
     of_gate = options[: options.index("--")] if "--" in options else options
     if own := [word for word in of_gate if word.partition("=")[0] in OURS]:
-        raise UsageError(f"./bench bisect chooses the arms of its gates, and where their files go: leave {own[0]} out.")
+        raise UsageError(f"./bench bisect chooses the gates' sides, and where their files go: leave {own[0]} out.")
     ends = [git.commit_of(ROOT, revision) for revision in (good, bad)]
 
     def gate(base: str, new: str, files: Path) -> int:

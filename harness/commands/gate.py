@@ -73,7 +73,7 @@ def gate(
 ) -> int:
     """Compare a candidate with a baseline, and with a second copy of the baseline, by turns in one allocation.
 
-    An arm is a variant (adaptive:burst=5), settings:FILE, or one of prefix:DIR, modules:"A B", spack:ENVIRONMENT,
+    A side is a variant (adaptive:burst=5), settings:FILE, or one of prefix:DIR, modules:"A B", spack:ENVIRONMENT,
     commit:REVISION and mpi:NAME. These five may end with ,VARIANT or ,settings:FILE.
 
     A program of one's own may stand behind --. Its time is compared, and its result must be the same in every launch.
@@ -96,7 +96,7 @@ def gate(
     if resume:
         return _go_on(sessions.load(resume), out, kept)
     if not (base and new):
-        raise UsageError("A gate has two arms: give --base and --new.")
+        raise UsageError("A gate has two sides: give --base and --new.")
     _named_in_files(base, new, launcher, *command)
     program_options.none_without(command, context)
     if command:

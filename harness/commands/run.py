@@ -131,7 +131,7 @@ def go_on(session: sessions.Session, force: bool, dry_run: bool) -> int:
     """Run what a session lacks; the exit status."""
     request = from_facts(session.facts)
     if request.race:
-        raise UsageError(f"Session {session.name} is a race of settings: {runs.resuming(session)} goes on with it.")
+        raise UsageError(f"Session {session.name} is a search of settings: {runs.resuming(session)} goes on with it.")
     lacking = request.missing(session.folders)
     say(f"{session.name} lacks points of {len(lacking)} launches")
     if dry_run:

@@ -71,7 +71,7 @@ def tune(
     search: Annotated[
         str, typer.Option("--search", metavar="effects|tpe|random|grid", help="How new settings are proposed.")
     ] = "effects",
-    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="How many settings race at once.")] = 6,
+    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="How many settings are measured by turns.")] = 6,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -84,11 +84,11 @@ def tune(
     list_tables: Annotated[
         bool, typer.Option("--list", help="Print the variables and settings that are known.")
     ] = False,
-    resume: Annotated[str, typer.Option("--resume", metavar="SESSION", help="Go on with a stopped race.")] = "",
+    resume: Annotated[str, typer.Option("--resume", metavar="SESSION", help="Go on with a stopped search.")] = "",
 ) -> int:
-    """Look for settings that beat the default, and prove it: a race in rounds, then fresh launches of the winner.
+    """Look for settings that beat the default, and prove it: a search in rounds, then fresh launches of the winner.
 
-    Every round launches the default and all settings that are still in the race. Each launch of a study verifies its
+    Every round launches the default and all settings that are not out yet. Each launch of a study verifies its
     data; results of your own program are verified only with --check. Fresh launches of the winner, at other message
     sizes, must confirm it. The session's folder tuning/ then has tuned.conf for the engine, tuned-mpi.env for the MPI,
     a list of what was tried, and figures. "Nothing beats the default" is a result, too.
@@ -123,7 +123,7 @@ def tune(
 def _one_mpi(text: str, system: systems.System) -> str:
     names = choose_mpis(text, system)
     if len(names) != 1:
-        raise UsageError(f"--mpi {text}: a race is of one MPI.")
+        raise UsageError(f"--mpi {text}: a search is of one MPI.")
     return names[0]
 
 

@@ -70,12 +70,12 @@ def parse(text: str) -> Source:
     if kind in SOURCES:
         where, _, under = rest.partition(",")
         if not where.strip():
-            raise UsageError(f"Arm '{text}': what stands behind {kind}: is empty; {FORMS} is wanted.")
+            raise UsageError(f"Side '{text}': what stands behind {kind}: is empty; {FORMS} is wanted.")
         return Source(kind, where.strip(), *_under(under or DEFAULT_VARIANT))
     try:
         return Source("", "", *_under(text))
     except UsageError as error:
-        raise UsageError(f"Arm '{text}': {error} An arm is {FORMS}.") from error
+        raise UsageError(f"Side '{text}': {error} A side is {FORMS}.") from error
 
 
 def named(text: str) -> str:
@@ -83,11 +83,11 @@ def named(text: str) -> str:
     source = parse(text)
     if source.kind != "commit":
         return text
-    require_clone("An arm that is a commit")
+    require_clone("A side that is a commit")
     _, comma, under = text.partition(",")
     commit = git.commit_of(ROOT, source.where)
     if commit == git.commit_of(ROOT, "HEAD") and git.dirty(ROOT):
-        say(f"Arm '{text}': the working tree has changes that are in no commit, and they are not in this arm.")
+        say(f"Side '{text}': the working tree has changes that are in no commit, and they are not in this side.")
     return f"commit:{commit}{comma}{under}"
 
 
@@ -110,13 +110,13 @@ def ready(source: Source, mpi: Mpi | None) -> Ready:
         found = modules(source.where.split())
         engine = found.program("progress-run")
         if not engine and source.variant.partition(":")[0] not in variants.WITHOUT_ENGINE:
-            say(f"Arm 'modules:{source.where}': they bring no progress-run: it is this checkout's engine that runs.")
+            say(f"Side 'modules:{source.where}': they bring no progress-run: it is this checkout's engine that runs.")
         return Ready(engine, found.environment | source.environment)
     if source.kind == "commit":
         if mpi is None:
             raise UsageError(
-                f"Arm 'commit:{source.where}': engines are built here for the MPIs of ./bench list alone; build it for "
-                f"the site's, and give prefix:DIR."
+                f"Side 'commit:{source.where}': engines are built here for the MPIs of ./bench list alone; build it "
+                f"for the site's, and give prefix:DIR."
             )
         return Ready(str(built(source.where, mpi)), source.environment)
     return Ready(environment=source.environment)
@@ -125,9 +125,9 @@ def ready(source: Source, mpi: Mpi | None) -> Ready:
 def _in_prefix(source: Source, prefix: Path) -> str:
     found = prefix / "bin" / "progress-run"
     if not found.is_file():
-        raise UsageError(f"Arm '{source.kind}:{source.where}': there is no {found}.")
+        raise UsageError(f"Side '{source.kind}:{source.where}': there is no {found}.")
     if not os.access(found, os.X_OK):
-        raise UsageError(f"Arm '{source.kind}:{source.where}': {found} cannot be run.")
+        raise UsageError(f"Side '{source.kind}:{source.where}': {found} cannot be run.")
     return str(found)
 
 
@@ -136,14 +136,14 @@ def _spack_prefix(environment: str) -> Path:
     asked = ["spack", "-e", environment, "location", "-i", PACKAGE]
     found = process.answer(asked, SPACK_LIMIT_S)
     if found.status != 0:
-        raise UsageError(f"Arm 'spack:{environment}': no {PACKAGE} is installed there: {found.last_line}")
+        raise UsageError(f"Side 'spack:{environment}': no {PACKAGE} is installed there: {found.last_line}")
     return Path(found.out.strip().rpartition("\n")[2])  # warnings may stand before it
 
 
 def built(revision: str, mpi: Mpi) -> Path:
     """The progress-run of a commit, built once for `mpi` in a folder of its own below .bench/gate. UsageError where it
     does not build."""
-    require_clone("An arm that is a commit")
+    require_clone("A side that is a commit")
     commit = git.commit_of(ROOT, revision)
     folder = STATE_DIR / "gate" / commit[:16]
     tree, stamp = folder / "build" / mpi.name, folder / f"{mpi.name}.built"
@@ -171,7 +171,7 @@ def _check_out(commit: str, folder: Path, revision: str) -> None:
     unpacked = process.answer(["tar", "-xf", str(archive), "-C", str(partial)], git.LIMIT_S)
     if packed.status != 0 or unpacked.status != 0:
         raise UsageError(
-            f"Arm 'commit:{revision}': it cannot be checked out: {packed.last_line or unpacked.last_line}."
+            f"Side 'commit:{revision}': it cannot be checked out: {packed.last_line or unpacked.last_line}."
         )
     archive.unlink()
     shutil.rmtree(folder, ignore_errors=True)
@@ -186,7 +186,7 @@ def _step(command: list[str], revision: str, mpi: Mpi, folder: Path) -> None:
     log.write_text(done.out)
     if done.status != 0:
         why = f"ended with status {done.status}" if done.status is not None else done.last_line
-        raise UsageError(f"Arm 'commit:{revision}' does not build for {mpi.title}: {command[0]} {why}, see {log}.")
+        raise UsageError(f"Side 'commit:{revision}' does not build for {mpi.title}: {command[0]} {why}, see {log}.")
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ def _login_environment(before: str) -> dict[str, str]:
     """Of a login shell behind these commands."""
     ended = process.answer(["bash", "-lc", f"{{ {before}; }} >&2; exec env -0"], MODULES_LIMIT_S)
     if ended.status == NO_MODULES:
-        raise UsageError("An arm with modules: there is no command `module` in a login shell here.")
+        raise UsageError("A side with modules: there is no command `module` in a login shell here.")
     if ended.status != 0:
-        raise UsageError(f"An arm with modules: {ended.last_line or f'the shell ended with status {ended.status}'}")
+        raise UsageError(f"A side with modules: {ended.last_line or f'the shell ended with status {ended.status}'}")
     pairs = (entry.partition("=") for entry in ended.out.split("\0") if "=" in entry)
     return {name: text for name, _, text in pairs}

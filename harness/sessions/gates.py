@@ -42,14 +42,14 @@ def planned(request: Request, asked: tuple[str, str], minutes: float, least: Cal
         if (ranks := canary_ranks(study, request.nodes)) % 2:
             way = "another study" if study.nodes else f"--nodes {request.nodes + 1}"
             raise UsageError(
-                f"The canary of {study.name} would have {ranks} rank{'s' if ranks != 1 else ''}, and each of its ranks "
+                f"The check run of {study.name} would have {ranks} rank{'s' if ranks != 1 else ''}, and each of them "
                 f"needs another one to send to: an even number is wanted, as by {way}."
             )
     for text in asked:
         if arms.parse(text).variant == LIMIT:
             raise UsageError("Variant limit is no engine and no MPI: a gate has nothing to hold against it.")
         if request.program and arms.parse(text).kind == "mpi":
-            raise UsageError(f"Arm '{text}': a program of one's own is linked to one MPI, and runs on no other.")
+            raise UsageError(f"Side '{text}': a program of one's own is linked to one MPI, and runs on no other.")
     jobs = request.jobs()
     if any(not job.study.workload for job in jobs):
         return MOST_ROUNDS  # of somebody else's program nothing is known: the minutes end the gate
@@ -114,7 +114,7 @@ def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:
     workload = str(programs / [*request.studies[0].workload, *CANARY.workload][0])
     environment = dict(os.environ) | MPIS[mpi].environment() | arm.environment
     if wrong := another_mpi(workload, MPIS[mpi].library, environment):
-        raise UsageError(f"Arm '{text}' does not run with {mpi}: {wrong}.")
+        raise UsageError(f"Side '{text}' does not run with {mpi}: {wrong}.")
     if arm.variant.partition(":")[0] in WITHOUT_ENGINE:
         return
     how = variants.recipe(arm.variant, tool, {})
@@ -123,4 +123,4 @@ def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:
     complaint = next((line for line in done.err.splitlines() if line.startswith(SAYS)), "")
     if done.status != 0 or complaint:  # it would run the workload without the engine, and say so
         why = complaint.removeprefix(SAYS) or done.last_line
-        raise UsageError(f"Arm '{text}' does not run with {mpi}: {why or f'status {done.status}'}")
+        raise UsageError(f"Side '{text}' does not run with {mpi}: {why or f'status {done.status}'}")

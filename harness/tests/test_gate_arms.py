@@ -45,7 +45,7 @@ def test_a_commit_of_a_working_tree_with_changes_is_said_to_be_without_them(
     (tmp_path / "changed").touch()
     commit = git.commit_of(tmp_path, "HEAD")
     assert arms.named("commit:HEAD,timer") == f"commit:{commit},timer"
-    assert "Arm 'commit:HEAD,timer': the working tree has changes" in capsys.readouterr().err
+    assert "Side 'commit:HEAD,timer': the working tree has changes" in capsys.readouterr().err
     arms.named("commit:HEAD~1")
     assert capsys.readouterr().err == ""
 
@@ -104,7 +104,7 @@ def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("quick", "no variant called 'quick'.*An arm is a variant"),
+        ("quick", "no variant called 'quick'.*A side is a variant"),
         ("commit:", "what stands behind commit: is empty"),
         ("modules: ,bare", "what stands behind modules: is empty"),
         ("commit:HEAD,quick", "no variant called"),
@@ -154,7 +154,7 @@ def test_an_engine_of_another_mpi_is_no_arm(
     arm = installed(tmp_path / "theirs", says, status)
     call = ["gate", "--base", "bare", "--new", arm, "--system", "local", "--store", str(tmp_path / "store")]
     said = refused(*call)
-    assert f"Arm '{arm}' does not run with mpich: " in said and why in said
+    assert f"Side '{arm}' does not run with mpich: " in said and why in said
     assert not (tmp_path / "store").exists()
 
 
@@ -166,7 +166,7 @@ def test_modules_that_bring_another_mpi_are_no_arm(modules: Path, monkeypatch: p
         gates, "another_mpi", lambda _program, _library, environment: wrong if "UCX_TLS" in environment else ""
     )
     call = ["gate", "--base", "bare", "--new", "modules:tuned,bare", "--system", "local", "--store", str(modules / "s")]
-    assert f"Arm 'modules:tuned,bare' does not run with mpich: {wrong}." in refused(*call)
+    assert f"Side 'modules:tuned,bare' does not run with mpich: {wrong}." in refused(*call)
 
 
 def test_a_spack_environment_is_asked_for_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +239,7 @@ def test_it_is_said_where_modules_bring_no_engine(capsys: pytest.CaptureFixture[
     """Else a module that lacks it would have this checkout's engine held against itself, and nobody would know."""
     for arm, said in {"modules:tuned": True, "modules:tuned,bare": False, "modules:engine/1 tuned": False}.items():
         arms.ready(arms.parse(arm), MPICH)
-        assert ("Arm 'modules:tuned': they bring no progress-run" in capsys.readouterr().err) is said, arm
+        assert ("Side 'modules:tuned': they bring no progress-run" in capsys.readouterr().err) is said, arm
 
 
 def test_an_engine_that_was_there_before_is_not_of_the_modules(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,10 +314,10 @@ def test_an_arm_on_another_mpi_is_resolved_for_that_one(tmp_path: Path, monkeypa
 REFUSED = {
     "mpi:nothing": "There is no MPI called 'nothing'",
     "mpi:openmpi,quick": "no variant called 'quick'",
-    "modules:none/2": "An arm with modules: unknown module: none/2",
-    "spack:mine": "Arm 'spack:mine': no progress-engine is installed there: there is no program spack",
+    "modules:none/2": "A side with modules: unknown module: none/2",
+    "spack:mine": "Side 'spack:mine': no progress-engine is installed there: there is no program spack",
     "settings:/none/site.conf": "The settings file /none/site.conf cannot be read: No such file or directory.",
-    "prefix:/none": "Arm 'prefix:/none': there is no /none/bin/progress-run.",
+    "prefix:/none": "Side 'prefix:/none': there is no /none/bin/progress-run.",
 }
 
 

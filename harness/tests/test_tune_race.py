@@ -192,7 +192,7 @@ def test_a_race_goes_on_by_its_own_command_alone(tmp_path: Path, capsys: pytest.
     session = Session(tmp_path, Facts("s", "now", "interrupted", identity={"mpich": "x"}, **facts_of(RACE)))
     session.save()
     assert main(["run", "--resume", str(tmp_path)]) == 2
-    assert f"is a race of settings: ./bench tune --resume {tmp_path.name} goes on with it." in capsys.readouterr().err
+    assert f"is a search of settings: ./bench tune --resume {tmp_path.name} goes on with it." in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"Start a new one\.$"):
         runs.resumed_session(from_facts(session.facts), session, force=False)
 
