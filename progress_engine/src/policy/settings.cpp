@@ -295,7 +295,8 @@ std::string preset_names() {
 }
 
 Reporting reporting_named(std::string_view word) {
-  return word == "full" ? Reporting::full : word == "1" ? Reporting::job : Reporting::none;
+  if (word == "full") return Reporting::full;
+  return word == "1" ? Reporting::job : Reporting::none;
 }
 
 void check_value(std::string_view key, std::string_view value) {

@@ -134,8 +134,8 @@ Facts facts_of_job(const std::vector<Facts>& ranks) {
 // "0.2 s (0.1 to 0.34)": the median, and the least and the most where they differ.
 template <typename Of>
 std::string spread(const std::vector<Report>& reports, std::string_view unit, double factor, Of of) {
-  std::vector<double> values;
-  for (const auto& report : reports) values.push_back(factor * of(report));
+  std::vector<double> values(reports.size());
+  std::ranges::transform(reports, values.begin(), [&](const Report& report) { return factor * of(report); });
   std::ranges::sort(values);
   const auto text = [](double value) { return fmt::format("{:.3g}", value); };
   const auto [least, most] = std::pair{text(values.front()), text(values.back())};

@@ -4,7 +4,14 @@
 // which reads this file).
 #pragma once
 
-#define PE_MEMBER(type, name, initial, meaning) type name{initial};
+namespace progress_engine {
+template <typename Member>
+Member initially(Member value = {}) {  // empty or 0 where a list names nothing
+  return value;
+}
+}  // namespace progress_engine
+
+#define PE_MEMBER(type, name, initial, meaning) type name = initially<type>(initial);
 #define PE_VISIT(type, name, initial, meaning) visit(#name, self.name);
 // In a struct: the members of a list, and `each`, which calls `visit(key, member)` for them in its order.
 #define PE_FIELDS(LIST)                         \

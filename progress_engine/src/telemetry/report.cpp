@@ -87,10 +87,12 @@ void read(const Json& json, std::vector<Type>& values) {
 
 void read(const Json& json, std::vector<SettingReport>& settings) {
   for (const auto& [key, value] : json.items()) {
-    const bool is_text = value.is_string();
-    const bool is_flag = value.is_boolean();
-    const auto text = is_text ? value.get<std::string>() : is_flag ? std::to_string(int{value}) : value.dump();
-    settings.push_back({key, is_text ? "text" : is_flag ? "flag" : "int", text});
+    if (value.is_string())
+      settings.push_back({key, "text", value.get<std::string>()});
+    else if (value.is_boolean())
+      settings.push_back({key, "flag", std::to_string(int{value})});
+    else
+      settings.push_back({key, "int", value.dump()});
   }
 }
 
