@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <set>
@@ -51,7 +51,9 @@ bool say(int connection, const std::string& words) {
 int rank_of(int connection) {
   std::string line;
   for (char next = 0; recv(connection, &next, 1, 0) == 1 && next != '\n';) line += next;
-  return line.empty() ? -1 : std::atoi(line.c_str());
+  int rank = -1;
+  std::from_chars(line.data(), line.data() + line.size(), rank);
+  return rank;
 }
 
 // To the other one's end, or what is there.
@@ -65,7 +67,7 @@ std::string rest_of(int connection, bool waits) {
 
 }  // namespace
 
-Gathering::Gathering(const std::string& key, int rank) : key_(key), rank_(rank) {
+Gathering::Gathering(std::string key, int rank) : key_(std::move(key)), rank_(rank) {
   if (rank >= 0) join();
 }
 

@@ -13,7 +13,7 @@ class Gathering {
  public:
   // `key`: the same for all of them (program_key()); `rank`: by the launcher, negative where there is none: then it is
   // alone. Who comes first hears the others. Waits for nobody.
-  Gathering(const std::string& key, int rank);
+  Gathering(std::string key, int rank);
   ~Gathering();
   Gathering(const Gathering&) = delete;
   Gathering& operator=(const Gathering&) = delete;

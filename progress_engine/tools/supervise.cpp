@@ -14,10 +14,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <sstream>
 #include <system_error>
@@ -99,7 +101,9 @@ void close_all_but(std::array<int, 3> kept) {
 // -1 where the variable holds no number of a descriptor's.
 int number_in(const char* variable) {
   const char* text = std::getenv(variable);
-  return text && *text ? std::atoi(text) : -1;
+  int descriptor = -1;
+  if (text) std::from_chars(text, text + std::strlen(text), descriptor);
+  return descriptor;
 }
 
 // What the engines of this node's ranks have left.
@@ -117,7 +121,8 @@ struct Marks {
       began = began || line + '\n' == mark_of_begin;
       try {
         if (line.starts_with('{')) reports.push_back(from_json(line));
-      } catch (const std::exception&) {  // cut off, as where its process was killed
+      } catch (const std::exception&) {
+        continue;  // cut off, as where its process was killed
       }
     }
     if (reports.size() == before) ++unheard;

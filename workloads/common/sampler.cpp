@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <optional>
 #include <random>
 
 #include "common/clock.h"
@@ -36,18 +35,28 @@ using Switch = void (*)();
 
 Switch found(const char* name) { return reinterpret_cast<Switch>(dlsym(RTLD_DEFAULT, name)); }
 
-/// Pauses the engine in one of each two repetitions, the same on all ranks, and leaves it on.
+/// A number that is the same on all ranks, and another in each launch.
+std::uint32_t drawn(const MpiProcess& mpi) {
+  constexpr int most = 0x7fffffff;
+  const int mine = mpi.is_root() ? static_cast<int>(std::random_device{}() & most) : 0;
+  return static_cast<std::uint32_t>(mpi.maximum(mine));
+}
+
+/// Where that is wanted, pauses the engine in one of each two repetitions, the same on all ranks, and leaves it on.
 class OnOff : NonCopyable {
  public:
-  explicit OnOff(const MpiProcess& mpi) {
-    constexpr int most = 0x7fffffff;
-    const int drawn = mpi.is_root() ? static_cast<int>(std::random_device{}() & most) : 0;
-    order_.seed(static_cast<std::uint32_t>(mpi.maximum(drawn)));
+  OnOff(const MpiProcess& mpi, bool wanted) : wanted_(wanted), order_(wanted ? drawn(mpi) : 0) {}
+  ~OnOff() {
+    if (wanted_) {
+      resume_();
+    }
   }
-  ~OnOff() { resume_(); }
 
   /// Before each repetition: whether the engine is on in it.
   bool next() {
+    if (!wanted_) {
+      return true;
+    }
     armed_ = second_ ? !armed_ : (order_() & 1U) != 0;
     second_ = !second_;
     (armed_ ? resume_ : pause_)();
@@ -58,6 +67,7 @@ class OnOff : NonCopyable {
   void restart() noexcept { second_ = false; }
 
  private:
+  bool wanted_;
   Switch pause_ = found("pe_pause");
   Switch resume_ = found("pe_resume");
   std::mt19937 order_;
@@ -81,12 +91,9 @@ Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOpti
   std::vector<double> repetition(experiment.quantities().size());
   // Warm-up ends by rank 0's clock as well: everybody must discard the same repetitions.
   bool warming_up = mpi.maximum(options.warmup > 0 ? 1 : 0) != 0;
-  std::optional<OnOff> on_off;
-  if (options.on_off) {
-    on_off.emplace(mpi);
-  }
+  OnOff on_off(mpi, options.on_off);
   while (samples.end == Decision::go_on) {
-    const bool armed = on_off && on_off->next();
+    const bool armed = on_off.next();
     samples.problem = experiment.repeat(repetition);
     if (warming_up) {
       ++samples.warmup;
@@ -96,12 +103,12 @@ Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOpti
       }
       const bool more = still_warming_up(options, samples.warmup, seconds_since(begin));
       warming_up = mpi.maximum(mpi.is_root() && more ? 1 : 0) != 0;
-      if (on_off && !warming_up) {
-        on_off->restart();
+      if (!warming_up) {
+        on_off.restart();
       }
     } else {
       append(samples, repetition);
-      if (on_off) {
+      if (options.on_off) {
         samples.armed.push_back(armed ? 1 : 0);
       }
       samples.end = agree(mpi, samples, decide(options, samples.values.front(), seconds_since(begin)));
