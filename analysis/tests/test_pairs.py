@@ -190,3 +190,9 @@ def test_a_file_whose_pairs_are_broken_is_told(tmp_path: Path) -> None:
     write_lines(file, lines)
     (problem,) = load([folder]).problems[-1:]
     assert "not one repetition with the engine" in str(problem)
+
+
+def test_effects_that_differ_weigh_more_alike_than_their_errors_have_it() -> None:
+    """By hand: of weights 1 and 1/4 the excess is 3.2 - 1, over 1.25 - 1.0625 / 1.25: what is between them is 5.5."""
+    assert together([0.0, 4.0], [1.0, 2.0], "").value == pytest.approx(4 * 6.5 / (6.5 + 9.5))
+    assert together([0.0, 0.0], [1.0, 2.0], "").value == 0
