@@ -195,7 +195,7 @@ class Evidence:
         return disturbed(self.stolen(points)), remark(not loose)
 
     def stolen(self, points: pd.DataFrame) -> float | None:
-        """The share of these rows' measured time that other processes took; None: none, or it was not recorded."""
+        """The share of these rows' measured time that the hypervisor took; None: none, or it was not recorded."""
         return disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
 
     def _measured_s(self, row: int) -> float:
@@ -223,7 +223,7 @@ def disturbed(share: float | None) -> str:
     """Why a point cannot decide that was disturbed for that share of its measured time: no interval includes that."""
     if share is None or not share > DISTURBED:
         return ""
-    return f"the machine was disturbed: other processes took {100 * share:.0f} % of the measured time"
+    return f"the machine was disturbed: the hypervisor took {100 * share:.0f} % of the measured time"
 
 
 def remark(converged: Any, noisy: Any = False, variant: str = "") -> str:

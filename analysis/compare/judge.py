@@ -276,7 +276,7 @@ def _doubts(pair: Pair) -> Iterator[str]:
                 planned = len({*side.launches, *side.failed, *side.lacking})
                 yield f"{len(launches)} of {planned} launches {what} in {name} ({next(iter(launches.values()))})"
         if side.disturbed:
-            yield f"other processes took {100 * (side.disturbance or 0):.0f} % of the measured time in {name}"
+            yield f"the hypervisor took {100 * (side.disturbance or 0):.0f} % of the measured time in {name}"
         if side.unconverged:
             yield f"not converged in {side.unconverged} of {len(side.launches)} launches of {name}"
 

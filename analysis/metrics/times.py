@@ -302,5 +302,5 @@ def doubts(row: Mapping[str, Any], compared: Iterable[Mapping[str, Any]]) -> lis
         said.append(f"{rounds_words(row)} give a value and {ENOUGH_LAUNCHES} are needed")
     shares = [float(one["disturbance"]) for one in compared if (one.get("disturbance") or 0) > DISTURBED]
     if shares:
-        said.append(f"other processes took {100 * max(shares):.0f} % of the measured time")
+        said.append(f"the hypervisor took {100 * max(shares):.0f} % of the measured time")
     return said

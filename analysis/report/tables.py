@@ -155,7 +155,7 @@ def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[st
     if row.get("converged") is False:
         marks.append("not converged")
     if (row.get("disturbance") or 0) > DISTURBED:
-        marks.append(f"disturbed: other processes took {100 * row['disturbance']:.0f} % of the measured time")
+        marks.append(f"disturbed: the hypervisor took {100 * row['disturbance']:.0f} % of the measured time")
     measured = [metric for metric in by_metric.values() if np.isfinite(metric["value"])]
     marks += dict.fromkeys(str(metric["interval"]) for metric in measured if not metric["defensible"])
     share = by_metric.get("overlap_efficiency", {})

@@ -134,7 +134,7 @@ def _doubts(fact: dict[str, Any]) -> list[str]:
         kinds = "two kinds" in fact["interval"]
         said.append("the launches fall into two kinds" if kinds else f"there is but a {fact['interval']}")
     if (fact["disturbance"] or 0) > DISTURBED:
-        said.append(f"other processes took {100 * fact['disturbance']:.0f} % of the measured time")
+        said.append(f"the hypervisor took {100 * fact['disturbance']:.0f} % of the measured time")
     return said
 
 
@@ -319,6 +319,6 @@ def _limits(equal: pd.DataFrame) -> list[str]:
     disturbed = valued["disturbance"].dropna()
     if len(disturbed) and disturbed.max() > DISTURBED:
         limits.append(
-            f"The machine was disturbed: other processes took up to {100 * disturbed.max():.0f} % of the measured time."
+            f"The machine was disturbed: the hypervisor took up to {100 * disturbed.max():.0f} % of the measured time."
         )
     return limits

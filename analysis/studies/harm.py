@@ -27,9 +27,9 @@ the same without, of a rate the other way round, in brackets its 95 % interval; 
 its engine on in one of each two repetitions and paused in the other, in random order: a value is of these pairs, its
 interval one over launches. *by launches*: of launches under the variant and under `bare` (medians of medians).
 *harmed*: shown to be above the budget (2 %, or 100 ns of a time of microseconds, where that is more); *unclear*:
-neither that nor that it is within is shown, or there are fewer than six launches, or others disturbed them; nothing is
-said of what is shown to be within. Both hold over all rows of the variant at once (Holm). *sees*: a larger loss than
-that would have been shown. *failed*: not measured, or not under the variant that was asked for.
+neither that nor that it is within is shown, or there are fewer than six launches, or their machine was disturbed;
+nothing is said of what is shown to be within. Both hold over all rows of the variant at once (Holm). *sees*: a larger
+loss than that would have been shown. *failed*: not measured, or not under the variant that was asked for.
 """
 OTHERS = {
     Harm.NONE: "within the budget:",
