@@ -7,9 +7,9 @@
 #include <array>
 #include <cstdint>
 
-#include "beside.h"
 #include "common/errors.h"
 #include "common/overlap_sample.h"
+#include "overlap_point.h"
 
 namespace simulated {
 namespace {
@@ -43,7 +43,7 @@ Task transfer(Rank& rank, Fence& fence, const Json& point, Work work, Times& tim
     request = sender ? rank.send(peer, payload_tag, bytes) : rank.receive(peer, payload_tag, bytes);
   }
   if (work.all > 0) {
-    co_await compute_beside(rank, work, std::vector(1, request));
+    co_await compute_overlapped(rank, work, std::vector(1, request));
     times.inside = rank.now() - begin;
   }
   co_await rank.wait(request);
@@ -97,8 +97,8 @@ void check_pairs(int ranks) {
 }
 
 void check_overlap(const Json& point, int ranks) {
-  static const auto parameters = beside_parameters({choice("pattern", {"both", "sender", "receiver"}, "who computes"),
-                                                    choice("receive", {"preposted", "late"}, "when it is posted")});
+  static const auto parameters = overlap_parameters({choice("pattern", {"both", "sender", "receiver"}, "who computes"),
+                                                     choice("receive", {"preposted", "late"}, "when it is posted")});
   workloads::check_point(point, parameters, "the point");
   check_pairs(ranks);
 }
@@ -138,7 +138,7 @@ void check_collective(const Json& point, int ranks) {
   static const auto parameters = [] {
     auto collective = choice("collective", workloads::Choices(collectives.begin(), collectives.end()), "which");
     collective.default_value = nullptr;  // the point must say it
-    return beside_parameters({collective});
+    return overlap_parameters({collective});
   }();
   workloads::check_point(point, parameters, "the point");
   if (ranks < 2) {
@@ -169,7 +169,7 @@ Task run_calibration(Rank& rank, Fence& fence, const Json& point, Measured& meas
 }
 
 void check_calibration(const Json& point, int ranks) {
-  workloads::check_point(point, beside_parameters({}), "--size");
+  workloads::check_point(point, overlap_parameters({}), "--size");
   if (point["calibration"] == "comm") {
     check_pairs(ranks);
   }

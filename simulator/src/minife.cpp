@@ -10,12 +10,12 @@
 #include <tuple>
 #include <utility>
 
-#include "beside.h"
 #include "common/parameters.h"
 #include "minife/calls.h"
 #include "minife/matrix.h"
 #include "minife/method.h"
 #include "minife/problem.h"
+#include "overlap_point.h"
 
 namespace simulated {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "beside.h"
 #include "common/errors.h"
 #include "common/grid.h"
 #include "common/overlap_sample.h"
+#include "overlap_point.h"
 
 namespace simulated {
 namespace {
@@ -106,7 +106,7 @@ Task run_exchange(Rank& rank, Fence& fence, const Json& point, Measured& measure
 }
 
 void check_exchange(const Json& point, int ranks) {
-  static const auto parameters = beside_parameters({workloads::choice_parameter(
+  static const auto parameters = overlap_parameters({workloads::choice_parameter(
       "posting", names_of_postings(), "when the receives are posted", names_of_postings().front())});
   workloads::check_point(point, parameters, "the point");
   if (ranks < 2) {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "beside.h"
 #include "common/kernel.h"
+#include "overlap_point.h"
 #include "pencil_fft/problem.h"
 
 namespace simulated {

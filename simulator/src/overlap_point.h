@@ -41,7 +41,7 @@ struct Times {
 };
 
 /// What a point may say of a message and of the computation beside it, and these `own` of its benchmark.
-workloads::Parameters beside_parameters(const workloads::Parameters& own);
+workloads::Parameters overlap_parameters(const workloads::Parameters& own);
 
 /// A point's computation: `part` seconds of it, then a test of the requests, and so on; 0: none before its end.
 struct Work {
@@ -52,7 +52,7 @@ struct Work {
 Work work_of(const Json& point, const Model& model);
 
 /// co_await: computes, with the tests that are wished.
-Task compute_beside(Rank& rank, Work work, std::vector<RequestPtr> requests);
+Task compute_overlapped(Rank& rank, Work work, std::vector<RequestPtr> requests);
 /// co_await: until all of them are complete.
 Task wait_all(Rank& rank, std::vector<RequestPtr> requests);
 

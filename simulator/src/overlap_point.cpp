@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "beside.h"
+#include "overlap_point.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ constexpr std::int64_t largest_work = 1'000'000'000'000;  // as the workloads ta
 
 }  // namespace
 
-workloads::Parameters beside_parameters(const workloads::Parameters& own) {
+workloads::Parameters overlap_parameters(const workloads::Parameters& own) {
   workloads::Parameters all{
       workloads::integer_parameter("size_bytes", {0, workloads::largest_message}, "bytes", "the message", 0),
       workloads::integer_parameter("work_units", {0, largest_work}, "units", "the computation", 0),
@@ -31,7 +31,7 @@ Work work_of(const Json& point, const Model& model) {
       .all = point.value("work_units", 0.0) * unit, .part = point.value("test_every", 0.0) * unit, .asleep = asleep};
 }
 
-Task compute_beside(Rank& rank, Work work, std::vector<RequestPtr> requests) {
+Task compute_overlapped(Rank& rank, Work work, std::vector<RequestPtr> requests) {
   if (work.part <= 0) {
     co_await rank.compute(work.all, work.asleep);
     co_return;
@@ -64,7 +64,7 @@ Task whole(Rank& rank, Fence& fence, Operation& operation, Work work, Times& tim
   operation.start();
   if (work.all > 0) {
     const Seconds started = rank.free_at();
-    co_await compute_beside(rank, work, operation.requests());
+    co_await compute_overlapped(rank, work, operation.requests());
     times.inside = rank.now() - started;
   }
   operation.before_the_wait();
