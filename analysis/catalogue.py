@@ -11,7 +11,10 @@ import importlib
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
+
+import pandas as pd
 
 from analysis import studies
 from analysis.chapter import Chapter
@@ -41,6 +44,8 @@ def _place(chapter: Chapter) -> tuple[int, str, int, str]:
 
 
 CHAPTERS = chapters_of(studies)
+FOLDER = Path(__file__).resolve().parent.parent / "results" / "papers"  # what the papers have published
+COLUMNS = ["study", "quantity", "relation", "value", "high", "unit", "condition", "source", "machine"]
 
 
 def of_paper(name: str) -> tuple[Chapter, ...]:
@@ -65,3 +70,10 @@ def _marked(drawn: Drawn, evidence: Evidence) -> Drawn:
     """A figure says whether something in it was predicted by a model instead of measured."""
     sessions = set(map(str, drawn.points["session"])) if "session" in drawn.points else set()
     return mark_simulated(drawn) if any(map(evidence.records.simulated, sessions)) else drawn
+
+
+def published(folder: Path = FOLDER) -> pd.DataFrame:
+    """One row a number, with `paper` the file it stands in; see results/papers/README.md for the columns."""
+    return pd.concat(
+        [pd.read_csv(file).assign(paper=file.stem) for file in sorted(folder.glob("*.csv"))], ignore_index=True
+    )

@@ -4,19 +4,25 @@
 A candidate that is shown to be slower is called so on whatever nodes it ran: baseline and candidate run on the same
 ones in every round, so a slow node moves both. Where it is not, a node that the canary shows to be slow comes first,
 then a system that is not as it was in earlier gates, and only then is the candidate called the same or faster.
+
+`python -m analysis.gate.judge SESSION STUDY` says, between two rounds, whether enough is known: status 0 if the study
+needs no further one. The others have jobs, and looks, of their own.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from analysis.gate import decide, history, slow_nodes
+from analysis.errors import UsageError
+from analysis.gate import decide, history, measured, slow_nodes
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
 from analysis.gate.measured import ARMS, BASE, CONTROL, Measurement, Series, own
@@ -262,3 +268,19 @@ def _middles(canary: Mapping[str, Places], what: str) -> dict[str, float]:
         for where, rounds in places.items():
             found.setdefault(where, []).extend(rounds.values())
     return {where: float(np.median(values)) for where, values in found.items()}
+
+
+def main(arguments: list[str]) -> int:
+    """Is enough known, between two rounds? Status 0 if the study needs no further one."""
+    session, study = arguments
+    try:
+        found = judge(measured.read(Path(session)), ended=False)
+    except (UsageError, OSError) as error:
+        print(error)
+        return 2
+    print(f"{found.rounds} rounds: {found.verdict.value}. {found.sentence}")
+    return 0 if found.decided or study in found.settled else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

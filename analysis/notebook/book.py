@@ -26,14 +26,13 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 
-from analysis.catalogue import of_paper
+from analysis.catalogue import of_paper, published
 from analysis.chapter import Chapter, Measure
 from analysis.claims.table import ClaimTable, build
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.toolkit import Drawn
-from analysis.papers import published
 from analysis.records.load import load
 from analysis.statistics.interval import Interval
 from analysis.words import mpi_title, plain, seconds_text, text

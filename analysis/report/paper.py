@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.catalogue import draw_all, of_paper
+from analysis.catalogue import draw_all, of_paper, published
 from analysis.chapter import OPERATORS, Chapter
 from analysis.claims.decide import Decision
 from analysis.claims.table import ClaimTable, Row, build
@@ -20,7 +20,6 @@ from analysis.errors import Failure
 from analysis.evidence import Choice, Evidence
 from analysis.figures import intervals, toolkit
 from analysis.figures.toolkit import Drawn, mark_simulated
-from analysis.papers import published
 from analysis.records import frames
 from analysis.records.load import Records
 from analysis.report import chart, tables

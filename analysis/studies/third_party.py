@@ -7,6 +7,7 @@ What was measured: docs/measured/other-codes.md.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -18,7 +19,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import NO_VALUE
-from analysis.tables import BASE, Cell, Harm, Row, numbers, pooled, rows
+from analysis.tables import BASE, Cell, Harm, Row, numbers, pooled, rows, tell
 from analysis.text_table import markdown
 from analysis.words import mpi_title
 
@@ -131,3 +132,12 @@ CHAPTER = Chapter(
 )
 
 CHAPTERS = (CHAPTER,)
+
+
+def document(evidence: Evidence) -> str:
+    """Both tables, as `.venv/bin/python -m analysis.studies.third_party SESSION...` prints them."""
+    return "\n\n".join("\n".join(table) for table in (whole_times(evidence), own_times(evidence)) if table)
+
+
+if __name__ == "__main__":
+    tell("third_party", sys.argv[1:], "Other people's codes under the engine.", document)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from analysis.errors import UsageError
-from analysis.gate import look, measured
+from analysis.gate import judge as judging
+from analysis.gate import measured
 from analysis.gate.judge import judge
 from analysis.records.load import load
 
@@ -283,13 +284,13 @@ def test_a_program_that_was_built_anew_has_other_times(session: Path) -> None:
 
 
 def test_a_look_ends_the_study_that_is_settled(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert look.main([str(session), "overlap-ratio"]) == 1, "three rounds show nothing"
+    assert judging.main([str(session), "overlap-ratio"]) == 1, "three rounds show nothing"
     found = judge(measured.read(session), ended=False)
-    monkeypatch.setattr(look, "judge", lambda *_, **__: replace(found, settled=["overlap-ratio"]))
-    assert look.main([str(session), "overlap-ratio"]) == 0
-    assert look.main([str(session), "latency"]) == 1
-    monkeypatch.setattr(look, "judge", lambda *_, **__: replace(found, decided=True))
-    assert look.main([str(session), "latency"]) == 0
+    monkeypatch.setattr(judging, "judge", lambda *_, **__: replace(found, settled=["overlap-ratio"]))
+    assert judging.main([str(session), "overlap-ratio"]) == 0
+    assert judging.main([str(session), "latency"]) == 1
+    monkeypatch.setattr(judging, "judge", lambda *_, **__: replace(found, decided=True))
+    assert judging.main([str(session), "latency"]) == 0
 
 
 def test_another_session_is_none_of_a_gate(session: Path) -> None:

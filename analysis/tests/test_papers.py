@@ -16,10 +16,19 @@ from pathlib import Path
 import pytest
 
 from analysis import studies
-from analysis.catalogue import CHAPTERS, ORDER, PAPERS, chapters_of, draw_all, of_paper
+from analysis.catalogue import (
+    CHAPTERS,
+    COLUMNS,
+    FOLDER,
+    ORDER,
+    PAPERS,
+    chapters_of,
+    draw_all,
+    of_paper,
+    published,
+)
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
-from analysis.papers import COLUMNS, FOLDER, published
 from analysis.records.load import load
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages of docs/reference that are made from what they describe: `python -m docs.generate`, or with `--check`.
 
-A file here makes the pages of one source, as a function `pages()`: name in docs/reference -> text. Those of the
+A file here makes the pages of its sources, as a function `pages()`: name in docs/reference -> text. Those of the
 commands are no files of the repository: `./bench docs` makes them for the site, since `--help` says the same.
 """
 
 from __future__ import annotations
 
-from docs.generate import claims, metrics, records, settings
+from docs.generate import pages, settings
 from harness.base.paths import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
-SOURCES = (settings, records, metrics, claims)
+SOURCES = (settings, pages)
 
 
 def everything() -> dict[str, str]:

@@ -12,7 +12,7 @@ import typer
 
 from harness.base import simulation
 from harness.base.errors import UsageError
-from harness.commands import model_parts, options
+from harness.commands import options, tables
 from harness.job import session as sessions
 from harness.sessions.model_points import FIT
 
@@ -55,7 +55,7 @@ def calibrate_model(
         raise UsageError(f"--out {out}: there is something already; name another folder, or add --force.")
     if measure == bool(sessions_given):
         raise UsageError("One of two is wanted: the sessions to fit to, or --measure.")
-    measured, status = model_parts.measure(FIT, settings, "fit") if measure else (sessions_given, 0)
+    measured, status = tables.measure_parts(FIT, settings, "fit") if measure else (sessions_given, 0)
     found = sessions.load_all(measured)
     fitted = fit(load([session.path for session in found]))
     origin = [{"session": s.name, "commit": s.facts.git.commit if s.facts.git else ""} for s in found]

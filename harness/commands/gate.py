@@ -158,7 +158,7 @@ def _asked(request: Request, base: str, new: str, margin: str, minutes: float) -
     base, new = arms.named(base), arms.named(new)
     rule = Rule(margin=_margin(margin))
     rounds = gates.planned(request, (base, new), minutes, lambda points: fewest(rule.false_alarms / points))
-    look = python("-m", "analysis.gate.look")
+    look = python("-m", "analysis.gate.judge")
     share = minutes / len(request.studies)
     looks = sequential.looks(rounds)
     return (base, new), Gate([], gates.CANARY, rounds, share, looks, look, rule.margin, base, new)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness.base.errors import UsageError
+from harness.base import steps
+from harness.base.errors import Failure, UsageError
 from harness.commands import values
 
 System = Annotated[
@@ -99,3 +100,24 @@ def none_beside(
     for parameter, word in given(context):
         if parameter not in (name, *allowed):
             raise UsageError(f"--{name} {why}: leave {word} out.")
+
+
+# Of nodes that are made and ended by hand: the virtual cluster's, the RDMA laboratory's.
+Force = Annotated[bool, typer.Option("--force", help="Also from under a ./bench that uses them.")]
+Rest = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="What to run there.")]
+
+
+def end_nodes(nodes: str, ended: Callable[[], bool], force: bool) -> int:
+    """End these nodes, unless another ./bench may be using them."""
+    if not force and (holder := steps.machine_holder()):
+        raise Failure(
+            f"Another ./bench may be using the {nodes} ({holder}): wait for it or end it, or take them from under it "
+            f"with --force."
+        )
+    print("down" if ended() else "there was none")
+    return 0
+
+
+def command_of(rest: list[str]) -> list[str]:
+    """What is run, without the two dashes before it."""
+    return rest[1:] if rest[0] == "--" else rest

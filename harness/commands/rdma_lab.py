@@ -10,7 +10,7 @@ import typer
 
 from harness.base import steps
 from harness.base.errors import UsageError
-from harness.commands import by_hand, options
+from harness.commands import options
 from harness.rdma_lab import build, lab
 from harness.rdma_lab.settings import MPIS
 
@@ -47,9 +47,9 @@ def up(
     return 0
 
 
-def down(force: by_hand.Force = False) -> int:
+def down(force: options.Force = False) -> int:
     """End both machines. Example: ./bench rdma-lab down"""
-    return by_hand.end("emulated machines", lab.down, force)
+    return options.end_nodes("emulated machines", lab.down, force)
 
 
 def status(as_json: options.Json = False) -> int:
@@ -65,6 +65,6 @@ def status(as_json: options.Json = False) -> int:
     return 0
 
 
-def execute(node: Node, command: by_hand.Rest) -> int:
+def execute(node: Node, command: options.Rest) -> int:
     """Run a command on one of them. Example: ./bench rdma-lab exec lab1 -- ibv_devinfo"""
-    return _running().execute(node, by_hand.command_of(command))
+    return _running().execute(node, options.command_of(command))

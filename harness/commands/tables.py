@@ -7,7 +7,7 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +22,9 @@ from harness.commands.run import describe, execute, usable
 from harness.job import session as sessions
 from harness.job.session import Facts
 from harness.sessions import run as runs
-from harness.sessions.request import Request, from_facts, parse_list
+from harness.sessions.model_points import Part
+from harness.sessions.request import Request, from_facts, parse_list, parse_settings
+from harness.sites import systems
 
 if TYPE_CHECKING:
     from analysis.evidence import Evidence
@@ -196,3 +198,23 @@ def _interrupted(session: sessions.Session) -> Iterator[None]:
             if isinstance(ends, KeyboardInterrupt):
                 raise KeyboardInterrupt(f"{runs.resuming(session)} goes on with it") from None
             raise
+
+
+def measure_parts(parts: Iterable[Part], settings: list[str], hint: str) -> tuple[list[str], int]:
+    """Measures a model's points on the virtual cluster, a session a part: the sessions' names, and 1 where one lacks
+    points; `settings`: more --set pairs."""
+    system = systems.by_name("vcluster")
+    usable(system)
+    requests = [part.request(system, parse_settings(settings)) for part in parts]
+    for request in requests:
+        runs.set_up(request)  # nothing is built between two measurements
+    names, status = [], 0
+    with runs.measuring(system, hint):
+        for request in requests:
+            session = runs.new_session(request, f"{hint}-{request.nodes}", sys.argv[1:])
+            say(describe(request))
+            good = runs.run(request, session)
+            say(f"session: {session.path}")
+            names.append(session.name)
+            status = status if good else 1
+    return names, status

@@ -12,7 +12,7 @@ import typer
 
 from harness.base import simulation
 from harness.base.errors import UsageError
-from harness.commands import model_parts, options, prediction_file, tables
+from harness.commands import options, prediction_file, tables
 from harness.job import session as sessions
 from harness.sessions.model_points import VALIDATION
 from harness.sites import simulated
@@ -53,7 +53,7 @@ def validate_model(
     if predict:
         return _predict(predict)
     if measure:
-        measured, status = model_parts.measure(VALIDATION, settings, "validation")
+        measured, status = tables.measure_parts(VALIDATION, settings, "validation")
         print(f"measured: {' '.join(measured)}")
         return status
     return _compare(sessions.load_all(names), prediction_file.read(against) if against else None, out)

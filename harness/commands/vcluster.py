@@ -11,7 +11,7 @@ import typer
 
 from harness.base import steps
 from harness.base.errors import Failure, UsageError
-from harness.commands import by_hand, options
+from harness.commands import options
 from harness.sites.virtual import virtual_slurm_supported, virtual_supported
 from harness.vcluster import cluster as virtual
 from harness.vcluster import network
@@ -52,9 +52,9 @@ def up(
     return 0
 
 
-def down(force: by_hand.Force = False) -> int:
+def down(force: options.Force = False) -> int:
     """Take the virtual nodes down, with everything on them. Example: ./bench vcluster down"""
-    return by_hand.end("virtual nodes", virtual.down, force)
+    return options.end_nodes("virtual nodes", virtual.down, force)
 
 
 def status(as_json: options.Json = False) -> int:
@@ -72,9 +72,9 @@ def status(as_json: options.Json = False) -> int:
     return 0
 
 
-def execute(node: Node, command: by_hand.Rest) -> int:
+def execute(node: Node, command: options.Rest) -> int:
     """Run a command on a node. Example: ./bench vcluster exec vc1 -- ip address"""
-    return _running().execute(node, by_hand.command_of(command))
+    return _running().execute(node, options.command_of(command))
 
 
 def link(node: Node, state: Annotated[str, typer.Argument(metavar="up|down")]) -> int:

@@ -9,13 +9,32 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import UsageError
+from harness.base.machine import available_cores
 
-from . import cpus as machine
 from . import linux
 from .line import Line
 
 MOST_NODES = 64
 _SHORTEST_MTU, _LONGEST_MTU = 576, 65535  # RFC 791's minimum; veth's maximum
+
+
+def split(nodes: int, cores: list[list[int]] | None = None) -> dict[str, list[int]]:
+    """Node -> CPU numbers: the login node vc0 has all, each compute node its share, whole cores where there are enough.
+
+    Fewer cores than nodes: hardware threads of one core go to different nodes; fewer of those, too: nodes share.
+    """
+    cores = available_cores() if cores is None else cores
+    everything = [cpu for core in cores for cpu in core]
+    if len(cores) < nodes:
+        cores = [[cpu] for cpu in everything]
+    shares = {"vc0": sorted(everything)}
+    for node in range(nodes):
+        if len(cores) < nodes:
+            mine = [cores[node % len(cores)]]
+        else:
+            mine = cores[node * len(cores) // nodes : (node + 1) * len(cores) // nodes]
+        shares[f"vc{node + 1}"] = sorted(cpu for core in mine for cpu in core)
+    return shares
 
 
 @dataclass(frozen=True)
@@ -45,7 +64,7 @@ class Settings:
     ) -> Settings:
         """For this machine and user; raises UsageError."""
         user = None if linux.privileged() else (os.geteuid(), os.getegid())
-        return cls(nodes, rate, mtu, tied, slurm, management, machine.split(nodes), user)
+        return cls(nodes, rate, mtu, tied, slurm, management, split(nodes), user)
 
     def changed(self, rate: str | None) -> Settings:
         """With another limit of the network; raises UsageError."""

@@ -14,7 +14,7 @@ import pytest
 
 from harness.base.errors import UsageError
 from harness.tests.waiting import eventually
-from harness.vcluster import cluster, cpus, launch, state
+from harness.vcluster import cluster, launch, settings, state
 from harness.vcluster.client import split_ssh_arguments
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.settings import Settings
@@ -254,6 +254,6 @@ def test_bad_arguments_nodes_and_places_are_a_sentence(
     ],
 )
 def test_cpus_are_split_by_cores(cores: list[list[int]], nodes: int, shares: list[list[int]]) -> None:
-    found = cpus.split(nodes, cores)
+    found = settings.split(nodes, cores)
     assert found.pop("vc0") == sorted(cpu for core in cores for cpu in core)
     assert [found[f"vc{index + 1}"] for index in range(nodes)] == shares
