@@ -29,11 +29,6 @@ def superiority(left: npt.ArrayLike, right: npt.ArrayLike) -> float:
     return float(stats.mannwhitneyu(b, a, method="asymptotic").statistic / (len(a) * len(b)))
 
 
-def cliffs_delta(left: npt.ArrayLike, right: npt.ArrayLike) -> float:
-    """2 superiority - 1: 1 where all of `left` lies below all of `right`, -1 the other way round."""
-    return 2 * superiority(left, right) - 1
-
-
 Array = npt.NDArray[np.float64]
 
 

@@ -19,7 +19,7 @@ from analysis.records.load import load
 from analysis.report.tables import results
 from analysis.report.verdict import verdict
 from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic
-from analysis.tests.test_evaluate import exact, metric
+from analysis.tests.test_metrics import exact, metric
 from analysis.tests.test_verdict import changed_points
 
 ONE_POINT = {"comp_over_comm": (1.0,), "launches": 6}

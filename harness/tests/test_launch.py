@@ -1,26 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A launch and its nodes: a launcher's status alone is not believed, and the nodes are asked what they are like."""
+"""A launch and its nodes: a launcher's status alone is not believed, the nodes are asked what they are like, and one
+that was not what it says, or that no job came to, is found out."""
 
 from __future__ import annotations
 
 import json
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.base import machine
 from harness.base.variants import Recipe
 from harness.job import records
+from harness.job import session as sessions
 from harness.job.launch import Attempt, context, name_of
-from harness.job.plan import Plan
+from harness.job.plan import Arm, Launch, Plan
 from harness.job.reap import kill, marked
-from harness.job.records import Folders
+from harness.job.records import Folders, RecordFile
 from harness.job.runner import Runner
-from harness.tests.conftest import good_record
+from harness.job.verify import engine_of, problems
+from harness.sessions import missing_launches
+from harness.sessions.request import Request
+from harness.sites.systems import BUILTIN
+from harness.tests.conftest import good_record, on_another_platform
 from harness.tests.waiting import eventually
+from reframe_checks.catalogue import by_names
 
 # Writes the record that it is given, leaves a process behind and reports success.
 PROGRAM = """
@@ -129,3 +138,135 @@ def test_a_launcher_that_is_not_there_ends_nothing(plan: Plan, tmp_path: Path) -
     )._describe_nodes()
     assert described(Folders(tmp_path).nodes) == []
     assert "absent" in next(Folders(tmp_path).logs.glob("*nodes.log")).read_text()
+
+
+BARE = Launch("l.bare", "bare", 0, 0)
+ADAPTIVE = Launch("l.adaptive", "adaptive:burst=4", 0, 1)
+OFF = Launch("l.off", "off", 0, 1)
+
+
+def _record(change: Callable[[RecordFile], object], launch: Launch = BARE) -> RecordFile:
+    record = good_record(launch)
+    change(record)
+    return record
+
+
+def _end_rank(record: RecordFile) -> dict[str, object]:
+    assert record.end is not None
+    rank: dict[str, object] = record.end["ranks"][1]
+    return rank
+
+
+def _header(record: RecordFile) -> dict[str, object]:
+    assert record.header is not None
+    return record.header
+
+
+def test_a_good_launch_has_no_problem(plan: Plan) -> None:
+    for launch in (BARE, ADAPTIVE):
+        assert problems(plan, launch, _record(lambda _: None, launch)) == []
+
+
+WRONG: list[tuple[str, Launch, Callable[[RecordFile], object], str]] = [
+    ("singletons", BARE, lambda r: _header(r).update(world_size=1), "1 ranks instead of 2"),
+    ("one host", BARE, lambda r: _header(r)["ranks"][1].update(host="vc1"), "1 hosts (vc1) instead of 2"),  # type: ignore[index]
+    ("library", BARE, lambda r: _header(r).update(mpi_library="Open MPI v4"), "'Open MPI v4' answered"),
+    ("binding", BARE, lambda r: _header(r)["ranks"][1].update(cpus_allowed=[0]), "wrong binding"),  # type: ignore[index]
+    ("no traffic", BARE, lambda r: [e.update(interface_bytes={}) for e in r.end["ranks"]], "0 bytes crossed"),  # type: ignore[index]
+    ("stray engine", BARE, lambda r: _end_rank(r).update(engine={"preset": "idle"}), "had the engine loaded"),
+    ("no engine", ADAPTIVE, lambda r: _end_rank(r).update(engine=None), "without the engine"),
+    ("other preset", ADAPTIVE, lambda r: _end_rank(r).update(engine={"preset": "idle"}), "idle instead of adaptive"),
+    (
+        "inactive",
+        ADAPTIVE,
+        lambda r: _end_rank(r).update(engine={"preset": "adaptive", "active": False, "reason": "level refused"}),
+        "level refused",
+    ),
+    ("setting", ADAPTIVE, lambda r: _end_rank(r)["engine"]["settings"].update(burst=5), "burst=5 instead of burst=4"),  # type: ignore[index]
+    ("no settings", ADAPTIVE, lambda r: _end_rank(r)["engine"].pop("settings"), "burst= instead of burst=4"),  # type: ignore[attr-defined]
+    ("nothing written", BARE, lambda r: setattr(r, "header", None), "wrote nothing"),
+]
+
+
+@pytest.mark.parametrize(("name", "launch", "change", "words"), WRONG, ids=[case[0] for case in WRONG])
+def test_each_kind_of_wrong_launch_is_found(
+    plan: Plan, name: str, launch: Launch, change: Callable[[RecordFile], object], words: str
+) -> None:
+    found = problems(plan, launch, _record(change, launch))
+    assert len(found) == 1, name
+    assert words in found[0]
+
+
+def test_what_looks_wrong_and_is_meant_so_is_no_problem(plan: Plan) -> None:
+    """CPUs are counted a host, unless the nodes share a kernel; unbound ranks may share a set that is large enough."""
+    off = _record(lambda r: [e.update(engine={"preset": "off", "active": False}) for e in r.end["ranks"]])  # type: ignore[index]
+    assert problems(plan, OFF, off) == []
+    same = _record(lambda r: _header(r)["ranks"][1].update(cpus_allowed=[0]))  # type: ignore[index]
+    assert problems(on_another_platform(plan, cpus_shared=False), BARE, same) == []
+    assert problems(on_another_platform(plan, cpus_too_few="4 nodes on 2 CPUs"), BARE, same) == []
+    unbound = _record(lambda r: [rank.update(cpus_allowed=[0, 1]) for rank in _header(r)["ranks"]])  # type: ignore[attr-defined]
+    assert problems(plan, BARE, unbound) == []
+
+
+def test_a_setting_is_the_same_in_other_words() -> None:
+    told = {"preset": "adaptive", "active": True, "settings": {"burst": 4, "pcontrol": True, "wait": "futex"}}
+    assert engine_of(0, "adaptive:burst=7:burst=004:pcontrol=1:wait=futex", told) is None
+    assert engine_of(0, "adaptive:wait=epoll", told) == "rank 0 ran with wait=futex instead of wait=epoll"
+
+
+def test_a_variable_that_a_process_did_not_see_is_found(plan: Plan) -> None:
+    launch = replace(BARE, arm=Arm("new", "bare", environment={"UCX_TLS": "tcp", "LD_PRELOAD": "libx.so"}))
+
+    def seen(*environments: dict[str, str | None] | None) -> list[str]:
+        record = good_record(launch)
+        for rank, environment in zip(_header(record)["ranks"], environments, strict=True):  # type: ignore[call-overload]
+            rank.update({} if environment is None else {"environment": environment})
+        return problems(plan, launch, record)
+
+    good: dict[str, str | None] = {"UCX_TLS": "tcp", "LD_PRELOAD": "/opt/engine.so:libx.so"}
+    assert seen(good, good) == []
+    assert seen(good, good | {"UCX_TLS": None}) == ["rank 1 ran without it instead of with UCX_TLS=tcp"]
+    assert seen(good | {"UCX_TLS": "sm"}, good) == ["rank 0 ran with sm instead of with UCX_TLS=tcp"]
+    assert "build it anew" in seen(good, None)[0]
+    assert problems(on_another_platform(plan, simulated={"model": "1"}), launch, good_record(launch)) == []
+
+
+def case(**facts: Any) -> dict[str, Any]:
+    return {"environ": "mpich", "system": "local", "partition": "loopback", "fixture": False, **facts}
+
+
+BUILD = case(fixture=True, result="fail", fail_reason="build error: there is no progress-run")
+WAITED = case(result="abort", fail_reason="dependencies failed")
+BUILT = case(fixture=True, result="pass", fail_reason=None)
+DIED = case(result="fail", fail_reason="job failed", job_state="NODE_FAIL")
+BLOCKED = case(
+    result="fail",
+    job_state="CANCELLED",
+    fail_reason="job blocked error: [jobid=7] job cancelled because it was blocked due to a perhaps non-recoverable "
+    "reason: ReqNodeNotAvail, UnavailableNodes:vc2",
+)
+OTHERS = case(environ="openmpi", result="fail", fail_reason="something of another MPI")
+
+
+@pytest.mark.parametrize(
+    ("cases", "words"),
+    [
+        ([BUILD, WAITED, OTHERS], "not run: build error: there is no progress-run"),
+        ([BUILT, DIED, OTHERS], "not run: a node of the batch job died (NODE_FAIL)"),
+        ([BUILT, BLOCKED], "perhaps non-recoverable reason: ReqNodeNotAvail, UnavailableNodes:vc2"),
+        ([OTHERS], "ReFrame ended without a word on this job"),
+    ],
+)
+def test_the_cause_is_named(
+    cases: list[dict[str, Any]], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
+    request = Request(by_names(["tasks"]), BUILTIN["local"], ["mpich"], ["bare"], scale="test")
+    session = sessions.create("missing", request.facts())
+    report = tmp_path / "tasks.json"
+    report.write_text(json.dumps({"runs": [{"testcases": cases}]}))
+    (job,) = request.jobs()
+    count, why = missing_launches.record(job, session, report)
+    assert count == len(job.launches) and words.removeprefix(records.NOT_RUN) in why
+    (file,) = records.attempts(session.folders.records, job.launches[0].identity)
+    assert all(words in line["reason"] for line in records.read(file).points)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -14,7 +16,10 @@ from typing import Any
 import psutil
 import pytest
 
+from analysis.studies.pioman import EQUAL_BOTH
+from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
+from harness.commands.demo import TOLD_OF, demo, estimate_s, fit
 from harness.job import calibrate, records
 from harness.job.calibrate import Calibration
 from harness.job.plan import Plan, Sampler, interleave, point_estimate_s
@@ -25,8 +30,11 @@ from harness.sessions import run
 from harness.sessions.request import Request
 from harness.sessions.run import take_work
 from harness.sites import systems
+from harness.sites.systems import BUILTIN
 from harness.tests.conftest import good_record, on_another_platform
 from reframe_checks.catalogue import by_names
+from reframe_checks.jobs import ENGINE_SETS
+from reframe_checks.studies.common import DEFENSIBLE
 
 
 def test_a_plan_survives_its_file(plan: Plan, tmp_path: Path) -> None:
@@ -272,3 +280,43 @@ def test_a_calibration_of_other_points_is_named(plan: Plan, tmp_path: Path) -> N
     assert Runner(job(plan, tmp_path, "mpich", 1.0), session).run() == 1
     reasons = {line["reason"] for path in (session / "records").iterdir() for line in records.read(path).points}
     assert reasons == {"overlap-ratio.vcluster.json is of other points, it lacks '1024': take a new session"}
+
+
+DEFAULT_MINUTES: float = inspect.signature(demo).parameters["minutes"].default
+
+
+def measured(request: Request) -> int:
+    return sum(len(job.points_of(launch)) for job in request.jobs() for launch in job.launches)
+
+
+def decides(points: list[dict[str, Any]]) -> bool:
+    """Whether the point that the claims are about is among them; limit's has an interval between wakes as well."""
+    return any(EQUAL_BOTH.items() <= point.items() for point in points)
+
+
+@pytest.mark.parametrize("minutes", [DEFAULT_MINUTES, 2, 15])
+def test_a_demo_fits_its_time_and_decides_its_claims(minutes: float) -> None:
+    request = fit(BUILTIN["vcluster"], minutes * 60)
+    assert estimate_s(request) <= minutes * 60
+    jobs = {job.mpi: job for job in request.jobs()}
+    assert list(jobs) == list(WHEEL_MPIS)
+    for job in jobs.values():
+        launches = Counter(launch.variant for launch in job.launches if decides(job.points_of(launch)))
+        assert min(launches["bare"], launches["adaptive"], launches["limit"]) >= DEFENSIBLE
+        assert {*TOLD_OF} <= set(launches) <= {*job.scale.variants}
+
+
+def test_more_time_is_never_less_measured() -> None:
+    sizes = [measured(fit(BUILTIN["vcluster"], 60 * minutes)) for minutes in (DEFAULT_MINUTES, 2, 5)]
+    assert sizes == sorted(sizes)
+
+
+def test_the_library_for_offload_is_built_where_a_launch_may_ask_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(ENGINE_SETS)]:
+        monkeypatch.delenv(name)
+    request = fit(BUILTIN["vcluster"], 60 * DEFAULT_MINUTES)
+    assert not request.may_offload()
+    assert replace(request, variants=["bare", "offload"]).may_offload()
+    assert replace(request, variants=["bare", "adaptive:safety=offload"]).may_offload()
+    monkeypatch.setenv("PROGRESS_ENGINE_SAFETY", "offload")
+    assert request.may_offload()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies are found by their files; what the analysis and other people's codes know of them is the same."""
+"""Studies are found by their files; what the analysis and other people's codes know of them is the same, and what they
+measure at their papers' scale is drawn whole."""
 
 from __future__ import annotations
 
@@ -10,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.catalogue import CHAPTERS
+from analysis.catalogue import CHAPTERS, draw_all
 from analysis.claims import requirements
+from analysis.evidence import Evidence
 from analysis.metrics.times import LIMIT
+from analysis.records.load import identity, load
 from analysis.studies.ruhela import COUNTERPARTS
 from analysis.tests import synthetic
+from analysis.tests.test_claims import study_session
 from harness.base import machine, variants
 from harness.base.errors import UsageError
 from reframe_checks import catalogue
@@ -110,3 +114,24 @@ def test_reframe_can_copy_a_study(name: str) -> None:
     """It copies each attribute of a check, and leaves out the checks of a file where it cannot."""
     study = catalogue.studies()[name]
     assert copy.deepcopy(study) == study
+
+
+STUDIES = ("nas", "npb-overlap", "fft", "minife-threads", "minife-packets", "minighost-nonblocking")
+CALLS = ("irecv", "send", "wait", "allreduce", "allreduce_wait", "barrier", "outside")
+OF_A_CALL = ("s", "packets_in", "packets_out")
+QUANTITIES = ("elapsed_s", "comm_s", "comp_s", *(f"{call}_{what}" for call in CALLS for what in OF_A_CALL))
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_each_point_has_a_place_of_its_own(tmp_path: Path, study: str) -> None:
+    """None stands on another in its panel, and none is left out."""
+    points = catalogue.studies()[study].scales["paper"].points()
+    measured = [{"point": point, "samples": dict.fromkeys(QUANTITIES, [1.0] * 3)} for point in points]
+    session = study_session(tmp_path / "s", study, {"bare": measured}, launches=1)
+    figures = draw_all(Evidence(load([session])), "made up")
+    assert len({figure.name for figure in figures}) == len(figures)
+    for figure in figures:
+        plot = figure.plot
+        places = list(dict.fromkeys(filter(None, (plot.x, plot.row, plot.series))))
+        assert not figure.points.duplicated(places).any(), figure.name
+    assert {point for figure in figures for point in figure.points["point"]} == {identity(point) for point in points}
