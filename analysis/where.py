@@ -216,8 +216,10 @@ def _place(frame: Mapping[str, Any], places: Mapping[Address, str]) -> str:
     if "file" not in frame:
         return "at an unknown address"
     file, offset = _address(frame)
-    unresolved = f"{frame.get('symbol') or Path(file).name} ({Path(file).name}+{offset:#x})"
-    return places.get((file, offset), unresolved)
+    if found := places.get((file, offset)):
+        return found
+    name = Path(file).name
+    return f"{frame.get('symbol') or name} ({name}+{offset:#x})"
 
 
 def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str], found: Found) -> Row:
