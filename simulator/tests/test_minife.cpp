@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/errors.h"
 #include "line.h"
 #include "minife.h"
 #include "run.h"
@@ -111,27 +110,6 @@ TEST(MiniFe, BlockingTakesTheSumOfItsParts) {
   EXPECT_EQ(values.at("iterations"), iterations);
 }
 
-TEST(MiniFe, RecordsTheCallsOfItsMode) {
-  const auto calls_of = [](const Json& point) {
-    const auto values = first_of(with_rate(), "bare", point, 4);
-    std::string names;
-    double all = 0;
-    for (const auto& [name, value] : values) {
-      if (name != "elapsed_s" && name != "comp_s" && name != "comm_s" && name != "iterations") {
-        names += std::string(name) + ' ';
-        all += value;
-      }
-    }
-    EXPECT_NEAR(all, values.at("comm_s"), tolerance);
-    return names;
-  };
-  EXPECT_EQ(calls_of(cube(9, "blocking")), "allreduce_s irecv_s send_s wait_s ");
-  EXPECT_EQ(calls_of(cube(9, "pipelined")), "allreduce_s allreduce_wait_s irecv_s send_s wait_s ");
-  Json with_barrier = cube(9, "overlapped");
-  with_barrier["barrier"] = true;
-  EXPECT_EQ(calls_of(with_barrier), "allreduce_s barrier_s irecv_s send_s wait_s ");
-}
-
 TEST(MiniFe, ABarrierTakesTheWaitForWhoComesLate) {
   Json point = cube(9, "blocking");  // four planes of nodes and five
   const auto without = first_of(with_rate(), "bare", point, 2);
@@ -177,22 +155,6 @@ TEST(MiniFe, ASlowerComputationIsSlower) {
   const Json point = cube(8, "blocking");
   const auto once = first_of(with_rate(), "bare", point, 2);
   EXPECT_NEAR(first_of(twice, "bare", point, 2).at("elapsed_s"), once.at("elapsed_s") + once.at("comp_s"), tolerance);
-}
-
-TEST(MiniFe, RefusesWhatTheWorkloadRefuses) {
-  EXPECT_THROW(conjugate_gradients.check(cube(8, "sideways"), 2), workloads::UsageError);
-  EXPECT_THROW(conjugate_gradients.check(cube(3, "blocking"), 28), workloads::UsageError);
-  Json with_barrier = cube(8, "pipelined");
-  with_barrier["barrier"] = true;
-  EXPECT_THROW(conjugate_gradients.check(with_barrier, 2), workloads::UsageError);
-  EXPECT_NO_THROW(conjugate_gradients.check(cube(33, "pipelined"), 1024));
-}
-
-TEST(MiniFe, SaysThatPacketsAreNotSimulated) {
-  Json point = cube(8, "blocking");
-  EXPECT_EQ(conjugate_gradients.why_not(point), "");
-  point["packets"] = true;
-  EXPECT_NE(conjugate_gradients.why_not(point), "");
 }
 
 }  // namespace

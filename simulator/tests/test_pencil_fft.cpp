@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "common/errors.h"
 #include "line.h"
 #include "pencil_fft.h"
 #include "pencil_fft/problem.h"
@@ -135,30 +134,6 @@ TEST(PencilFft, WithSomebodyWhoPollsAPipelineHides) {
   EXPECT_GT(with, 8 * work_of(stages(pipelined, 0, 4)) - tolerance);
   EXPECT_LT(with, elapsed(with_rates(), "bare", pipelined));
   EXPECT_LT(elapsed(with_rates(), "timer", cube(32, "chunked", 8)), without);
-}
-
-TEST(PencilFft, ASlowerComputationIsSlower) {
-  Model twice = with_rates();
-  twice.computation.slow_down(2);
-  const Json point = cube(16, "blocking");
-  const Seconds computed = 3 * work_of(stages(point, 0, 4));
-  EXPECT_NEAR(elapsed(twice, "bare", point) - elapsed(with_rates(), "bare", point), computed, tolerance);
-}
-
-TEST(PencilFft, AModelWithoutItsRatesSaysHowToGetThem) {
-  try {
-    rate_of(free_model().computation.fft_operation, "fft_s_per_operation", "fft");
-    FAIL();
-  } catch (const workloads::UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("calibrate-model a session of study fft"), std::string::npos);
-  }
-}
-
-TEST(PencilFft, RefusesWhatTheWorkloadRefuses) {
-  EXPECT_THROW(fourier_transform.check(cube(16, "sideways"), 2), workloads::UsageError);
-  EXPECT_THROW(fourier_transform.check(cube(16, "fftw"), 2), workloads::UsageError);
-  EXPECT_THROW(fourier_transform.check(cube(2, "blocking"), 512), workloads::UsageError);
-  EXPECT_NO_THROW(fourier_transform.check(cube(512, "blocking"), 448));
 }
 
 }  // namespace

@@ -258,6 +258,8 @@ def test_what_has_no_model_is_left_out_with_a_reason(simulator: Path) -> None:
         (2, ("minighost", "exchange", "--point=size_bytes=8,posting=later"), "one of receives-first"),
         (2, ("minife", "solve", "--point=mode=pipelined,barrier=true"), "no blocking reduction"),
         (28, ("minife", "solve", "--point=nx=2,ny=2,nz=2"), "28 ranks cannot share"),
+        (2, ("pencil_fft", "transform", "--point=mode=sideways"), "one of blocking"),
+        (2, ("pencil_fft", "transform", "--point=mode=fftw"), "start 1 rank instead of 2"),
         (2, ("microbench", "overlap", "--point=size_bytes=-8"), "size_bytes = -8: an integer from 0 to"),
         (2, ("microbench", "overlap", "--point=work_units=-5"), "work_units = -5: an integer from 0 to"),
         (2, ("microbench", "overlap", "--point=test_every=-1,work_units=9"), "test_every = -1: an integer from 0 to"),
