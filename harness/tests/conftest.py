@@ -10,8 +10,8 @@ import pytest
 
 from harness.job.plan import Launch, Plan, Platform, Sampler, interleave
 from harness.job.records import RecordFile
+from harness.tests.compiler import program
 from harness.tests.login_node import host
-from harness.tests.own_app import program
 from harness.tests.sessions import mpich, results, state
 
 __all__ = ["host", "mpich", "program", "results", "state"]  # fixtures

@@ -14,7 +14,7 @@ from harness.job import records
 from harness.job.records import RecordFile
 from harness.setup import build
 from harness.sites.virtual import virtual_slurm_supported
-from harness.tests.own_app import READ
+from harness.tests.compiler import READ
 from harness.tests.sessions import BENCH, bench, facts, latest, reasons
 
 
@@ -55,18 +55,6 @@ def test_with_ones_own_launcher_a_wrong_energy_is_rejected(program: str, results
     rejected = "its result is not that of bare: 'energy: 0 of 2 ranks' instead of 'energy: -4.6 of 2 ranks'"
     assert f"adaptive: rejected, failed: {rejected}." in done.stdout
     assert list(reasons(latest(results)).values()) == [rejected]
-
-
-@pytest.mark.full  # by default test_program_launch tries such programs, without a launcher
-@pytest.mark.mpi
-def test_a_program_that_fails_is_said_once(program: str, results: Path) -> None:
-    words = ("--mpi", "mpich", "--launcher", "mpiexec -n 2", "--launches", "1", "--time-from", "cost (.*)")
-    done = bench("compare-program", *words, "--", program)
-    assert done.returncode == 1
-    (said,) = [line for line in done.stderr.splitlines() if line.startswith("bench: ")]
-    wrong = "app: it printed nothing that --time-from 'cost (.*)' finds"
-    assert said == f"bench: {wrong}. What it printed is in {latest(results) / 'logs'}."
-    assert set(reasons(latest(results)).values()) == {wrong}
 
 
 @pytest.mark.full

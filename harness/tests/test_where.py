@@ -43,6 +43,7 @@ def test_a_program_is_told_which_of_its_calls_wait(program: str, results: Path, 
     assert all(rank["elapsed_s"] >= 0.05 for rank in told["ranks"])
 
 
+@pytest.mark.full  # by default test_profile.py compares clocks that differ
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("state")
 def test_the_answers_are_the_same_on_two_nodes(results: Path, tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "core/event_loop.hpp"
+#include "core/progress.hpp"
 
 namespace progress_engine {
 namespace {
@@ -69,6 +72,112 @@ TEST(Arming, ATryIsMoreThanOneBusyPeriod) {
   busy_periods(arming, 4, much, little);
   EXPECT_TRUE(arming.armed());
   EXPECT_EQ(arming.backoff(), first);
+}
+
+// Moves something in the polls that its script says. Time passes in its polls alone: on a real clock a preempted poll
+// looks productive.
+class ScriptedProgress : public ProgressFunction {
+ public:
+  explicit ScriptedProgress(std::deque<bool> moves) : moves_(std::move(moves)) {}
+  void poll() override {
+    ++polls;
+    const bool moves = !moves_.empty() && moves_.front();
+    if (!moves_.empty()) moves_.pop_front();
+    time += moves ? microseconds(200) : 100;
+  }
+  int polls = 0;
+  Nanoseconds time = 0;
+
+ private:
+  std::deque<bool> moves_;
+};
+
+PollJudge experienced_judge() {
+  PollJudge judge;
+  for (int i = 0; i < 10; ++i) judge.productive(100);
+  return judge;
+}
+
+bool always() { return true; }
+
+TEST(PollJudge, CallsLongPollsProductiveOnceItHasSeenShortOnes) {
+  PollJudge judge;
+  EXPECT_FALSE(judge.productive(300));
+  EXPECT_FALSE(judge.productive(350));
+  EXPECT_TRUE(judge.productive(20000));
+  EXPECT_FALSE(judge.productive(400));
+}
+
+TEST(PollJudge, AllowsABurstsFirstPollForColdCaches) {
+  PollJudge judge = experienced_judge();
+  EXPECT_TRUE(judge.productive(5000));
+  EXPECT_FALSE(judge.productive(5000, true));
+  EXPECT_TRUE(judge.productive(20000, true));
+}
+
+// Open MPI's poll looks at the sockets only while a transfer is on: each then takes longer, and moves nothing.
+TEST(PollJudge, GetsUsedToPollsThatBecameSlow) {
+  PollJudge judge = experienced_judge();
+  int productive = 0;
+  for (int i = 0; i < 1000; ++i) productive += judge.productive(5000) ? 1 : 0;
+  EXPECT_GT(productive, 0);
+  EXPECT_LT(productive, 100);
+}
+
+TEST(Burst, EndsAfterSoManyIdlePollsInARow) {
+  auto judge = experienced_judge();
+  ScriptedProgress progress({true, false, true, false, false, false});
+  const auto result = run_burst(progress, judge, 3, always, [&] { return progress.time; });
+  EXPECT_EQ(result.polls, 6U);
+  EXPECT_EQ(result.productive, 2U);
+  EXPECT_EQ(result.productive_time, microseconds(400));
+}
+
+TEST(Burst, EndsBetweenPollsWhenItMayNotGoOn) {
+  auto judge = experienced_judge();
+  ScriptedProgress progress(std::deque<bool>(100, true));
+  int allowed = 4;
+  const auto result = run_burst(progress, judge, 3, [&] { return allowed-- > 0; }, [&] { return progress.time; });
+  EXPECT_EQ(result.polls, 4U);
+}
+
+// Polls of a fabric's library that take no time, and say what they moved.
+class SteppingProgress : public ProgressFunction {
+ public:
+  explicit SteppingProgress(std::deque<unsigned> steps, unsigned then) : steps_(std::move(steps)), then_(then) {}
+  void poll() override {
+    fabric_steps += steps_.empty() ? then_ : steps_.front();
+    if (!steps_.empty()) steps_.pop_front();
+  }
+
+ private:
+  std::deque<unsigned> steps_;
+  unsigned then_;
+};
+
+TEST(Burst, BelievesAFabricsLibraryWhatNoClockTells) {
+  auto judge = experienced_judge();
+  SteppingProgress progress({2, 0, 1}, 0);
+  const auto result = run_burst(progress, judge, 4, always, [] { return Nanoseconds{0}; });
+  EXPECT_EQ(result.polls, 4U) << "how long a burst goes on is the clock's to say";
+  EXPECT_EQ(result.productive, 2U);
+  EXPECT_EQ(result.steps, 3U);
+  EXPECT_EQ(result.productive_time, 0);
+}
+
+TEST(Burst, DoesNotBelieveALibraryThatSaysSoOfEachPoll) {
+  auto judge = experienced_judge();
+  SteppingProgress progress({}, 1);
+  const auto result = run_burst(progress, judge, 3, always, [] { return Nanoseconds{0}; });
+  EXPECT_EQ(result.productive, 0U);
+  EXPECT_EQ(result.steps, 0U);
+}
+
+TEST(Burst, DoesNotPollAtAllWhenItMayNot) {
+  PollJudge judge;
+  ScriptedProgress progress({});
+  run_burst(progress, judge, 3, [] { return false; });
+  EXPECT_EQ(progress.polls, 0);
 }
 
 }  // namespace

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "eventually.hpp"
-#include "no_traffic.hpp"
 #include "offload/pool.hpp"
 #include "offload/waiter.hpp"
+#include "stand_ins.hpp"
 
 namespace progress_engine::offload {
 namespace {

@@ -72,8 +72,10 @@ class Launcher:
 
 def compiled(mpi: Mpi, source: str, folder: Path, *flags: str, library: str = "") -> Path:
     """One of programs/, compiled and linked for `mpi` by the wrapper of its language: a program, or a `library` of that
-    name."""
-    made = folder / (library or f"{Path(source).stem}-{mpi.name}")
+    name. Of cases.c one case: "cases.c:NAME"."""
+    source, _, case = source.partition(":")
+    made = folder / (library or f"{case or Path(source).stem}-{mpi.name}")
+    flags = (*flags, *([f"-DCASE={case}"] if case else []))
     shared = ("-shared", "-fPIC") if library else ()
     wrapper = mpi.mpicc if source.endswith((".c", ".cpp")) else fortran_compiler(mpi)
     plain = ("-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-lstdc++") if source.endswith(".cpp") else ()

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "ring_many_times.hpp"
+#include "eventually.hpp"
 #include "wait/event_source.hpp"
 
 namespace progress_engine {

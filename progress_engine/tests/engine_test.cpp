@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "counting_progress.hpp"
 #include "eventually.hpp"
 #include "platform/scheduling.hpp"
+#include "stand_ins.hpp"
 
 namespace progress_engine {
 namespace {

@@ -15,9 +15,9 @@
 #include <thread>
 
 #include "core/engine.hpp"
-#include "counting_progress.hpp"
 #include "eventually.hpp"
 #include "platform/scheduling.hpp"
+#include "stand_ins.hpp"
 
 // As where an administrator sets the clock: for the engine, which asks here; the kernel knows better.
 static std::atomic<long> time_of_day_shift{0};

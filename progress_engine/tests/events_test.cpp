@@ -13,8 +13,7 @@
 
 #include "core/engine.hpp"
 #include "eventually.hpp"
-#include "handshakes.hpp"
-#include "no_traffic.hpp"
+#include "stand_ins.hpp"
 
 namespace progress_engine {
 namespace {

@@ -2,8 +2,10 @@
 // What threads will do, waited for: soon on a quiet machine, in time on a busy one.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -29,6 +31,38 @@ inline bool asleep(pid_t tid) {
   std::string said;
   std::getline(std::ifstream("/proc/self/task/" + std::to_string(tid) + "/stat"), said);
   return said.find(") S ") != std::string::npos;
+}
+
+// A sleeper that is rung at random moments of its way to sleep: a lost ring would leave it asleep.
+constexpr Nanoseconds for_ever = seconds(3600);  // the bound of its sleeps
+
+struct Rings {
+  std::atomic<int> sent{0};
+  std::atomic<int> answered{0};
+  std::atomic<bool> over{false};
+  bool one_waits() const { return sent > answered || over; }
+};
+
+// As often as `rounds`, or as a busy machine manages in ten seconds.
+inline void ring_many_times(int rounds, Rings& rings, const std::function<void()>& sleep,
+                            const std::function<void()>& ring) {
+  const std::jthread sleeper([&] {
+    while (!rings.over) {
+      sleep();
+      if (rings.sent > rings.answered) ++rings.answered;
+    }
+  });
+  bool lost = false;
+  const Nanoseconds begin = now();
+  for (int i = 1; i <= rounds && !lost && now() - begin < seconds(10); ++i) {
+    rings.sent.store(i, std::memory_order_release);
+    ring();
+    const Nanoseconds rung = now();
+    while (rings.answered < i && !lost) lost = now() - rung > patience;
+  }
+  EXPECT_FALSE(lost) << "after " << rings.answered;
+  rings.over = true;
+  ring();
 }
 
 }  // namespace progress_engine

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "eventually.hpp"
-#include "no_traffic.hpp"
 #include "offload/communication_thread.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
+#include "stand_ins.hpp"
 
 extern "C" const pe_ult_adapter* pe_get_ult_adapter();
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "called.hpp"
 #include "fabrics/fabrics.hpp"
+#include "stand_ins.hpp"
 #include "wait/fabrics.hpp"
 
 namespace progress_engine {

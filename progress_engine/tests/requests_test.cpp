@@ -5,6 +5,9 @@
 
 #include <optional>
 
+#include "core/progress.hpp"
+#include "mpi/abi.hpp"
+
 namespace progress_engine {
 namespace {
 
@@ -121,6 +124,85 @@ TEST(NearRanks, AreAskedForOnceAndAgainWhereMoreNeighboursAreKnown) {
   EXPECT_EQ(near.find(1, 5, 3), -1);
   near.forget(1);
   EXPECT_EQ(near.find(1, 4, 3), std::nullopt) << "the handle may come again";
+}
+
+TEST(Abi, AnMpiLibraryIsToldByItsName) {
+  for (const char* name : {"libmpi.so.40", "/usr/lib/libmpich.so.12", "libmpi_abi.so.1", "libmpi_gnu_91.so.12",
+                           "libmpi_cray.so.12", "libmpich_gnu_82.so.3", "libmpi_nvidia.so.12", "libmpi_ibm.so.3"})
+    EXPECT_TRUE(is_mpi_library(name)) << name;
+  for (const char* name : {"libmpi", "libmpifort.so.12", "libmpi_gtl_cuda.so.0", "libmpi_usempif08.so.40",
+                           "libmpi_gnu_91_extra.so.12", "libc.so.6", "libmpi_cxx.so.40", "a.out"})
+    EXPECT_FALSE(is_mpi_library(name)) << name;
+}
+
+TEST(Abi, MpichsVendorsAreOfItsAbiAndOpenMpisAreNot) {
+  for (const char* name : {"libmpi.so.12", "libmpich.so.12", "libmpi_gnu_91.so.12", "libmpi_cray.so.12"})
+    EXPECT_TRUE(same_abi(name, "libmpi.so.12")) << name;
+  for (const char* name : {"libmpi_gnu_91.so.12", "libmpi_ibm.so.3", "libmpi.so.12", "libmpi_abi.so.1"})
+    EXPECT_FALSE(same_abi(name, "libmpi.so.40")) << name;
+  EXPECT_FALSE(same_abi("libmpich_gnu_82.so.3", "libmpi.so.12"));
+}
+
+TEST(Abi, AFileOfAReleaseIsOfItsLibrarysAbi) {
+  EXPECT_TRUE(same_abi("libmpi_abi.so.1.0", "libmpi_abi.so.1"));
+  EXPECT_TRUE(same_abi("/opt/mpi/lib/libmpi.so.12.0.0", "libmpi.so.12"));
+  EXPECT_FALSE(same_abi("libmpi.so.120", "libmpi.so.12"));
+  EXPECT_FALSE(same_abi("libmpi.so", "libmpi.so.12"));
+}
+
+class Counting : public NamedProgressFunction {
+ public:
+  Counting(std::string name, int& polls) : name_(std::move(name)), polls_(polls) {}
+  void poll() override { ++polls_; }
+  std::string name() const override { return name_; }
+
+ private:
+  std::string name_;
+  int& polls_;
+};
+
+class Switching : public testing::Test {
+ protected:
+  static std::vector<std::unique_ptr<NamedProgressFunction>> two(int& first, int& second) {
+    std::vector<std::unique_ptr<NamedProgressFunction>> functions;
+    functions.push_back(std::make_unique<Counting>("first", first));
+    functions.push_back(std::make_unique<Counting>("second", second));
+    return functions;
+  }
+  int first = 0;
+  int second = 0;
+  SwitchingProgressFunction progress{two(first, second)};
+  static constexpr BurstResult idle{.polls = SwitchingProgressFunction::most_idle_polls / 2};
+};
+
+TEST_F(Switching, GoesOnWhenOperationsCompleteAndPollsMoveNothing) {
+  progress.after_burst(idle, 0);
+  progress.poll();
+  EXPECT_EQ(progress.name(), "first");
+  progress.after_burst(idle, SwitchingProgressFunction::evidence);
+  progress.poll();
+  EXPECT_EQ(progress.name(), "second");
+  EXPECT_EQ(progress.switches(), 1U);
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 1);
+}
+
+TEST_F(Switching, StaysWhileNothingCompletes) {
+  for (int i = 0; i < 100; ++i) progress.after_burst(idle, SwitchingProgressFunction::evidence - 1);
+  EXPECT_EQ(progress.name(), "first");
+}
+
+TEST_F(Switching, StaysWhilePollsMoveSomething) {
+  BurstResult productive = idle;
+  productive.productive = 1;
+  for (std::uint64_t i = 0; i < 100; ++i) progress.after_burst(productive, i * SwitchingProgressFunction::evidence);
+  EXPECT_EQ(progress.name(), "first");
+}
+
+TEST_F(Switching, StaysAtTheLast) {
+  for (std::uint64_t i = 0; i < 100; ++i) progress.after_burst(idle, i * SwitchingProgressFunction::evidence);
+  EXPECT_EQ(progress.name(), "second");
+  EXPECT_EQ(progress.candidates(), (std::vector<std::string>{"first", "second"}));
 }
 
 }  // namespace

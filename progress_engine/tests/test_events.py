@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness.base.mpis import MPIS, Mpi
+from harness.tests.waiting import eventually
 
-from .conftest import TIME_LIMIT, compiled, reports
+from .conftest import MPICH_FIRST, TIME_LIMIT, Launcher, compiled, reports
 
 pytestmark = pytest.mark.mpi
 
@@ -78,7 +79,7 @@ def test_each_source_alone_wakes_the_engine(case: Case, tmp_path: Path) -> None:
 
 def test_a_library_that_the_mpi_does_not_use_announces_nothing(tmp_path: Path) -> None:
     mpi = installed("mpich")
-    program = compiled(mpi, "late_finalize.c", tmp_path)
+    program = compiled(mpi, "cases.c:late_finalize", tmp_path)
     case = Case("mpich", "ucx", tuple(OFI.items()))
     lack = "events=ucx: the MPI made no worker of UCX's that the engine saw"
     result = run(mpi, program, case, "report=full", tasks=1)
@@ -86,3 +87,122 @@ def test_a_library_that_the_mpi_does_not_use_announces_nothing(tmp_path: Path) -
     result = run(mpi, program, case, "strict=1", tasks=1)
     assert result.returncode != 0
     assert f"progress engine: {lack}" in result.stderr
+
+
+# The doorbell between ranks of one node, over shared memory.
+# That a message moves beside a computation says little: the timer may move it, too. Who woke the engine is counted.
+SETTINGS = ("rest_us=0",)
+
+
+@pytest.fixture(scope="module")
+def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(mpi, "calls.c:doorbell", tmp_path_factory.mktemp("doorbell"))
+
+
+def ring(mpi: Mpi, program: Path, folder: Path, *settings: str, arguments: tuple[str, ...] = ()) -> str:
+    """Two ranks under adaptive; what they printed."""
+    given = (*SETTINGS, f"report_file={folder}/report.%r", *settings)
+    engine = [str(mpi.build_dir / "bin" / "progress-run"), "--variant", "adaptive"]
+    engine += [word for setting in given for word in ("--set", setting)]
+    done = subprocess.run(
+        ["timeout", "-k", "2", str(TIME_LIMIT), *mpi.launch_command(2, 2), *engine, "--", str(program), *arguments],
+        env=os.environ | mpi.environment(), capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "wrong" not in done.stdout
+    return done.stdout
+
+
+def open_on_intel(mpi: Mpi) -> None:
+    if mpi.name == "intel-mpi":
+        pytest.skip("not shown on Intel MPI: rings arrive and are answered, but a large message needs more of them")
+
+
+def test_a_sender_wakes_the_engine_of_a_neighbour(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    open_on_intel(mpi)
+    before = set(Path("/dev/shm").iterdir())
+
+    def woken() -> bool:
+        """On a busy machine an exchange may be over before neighbours are found, or before the engine has looked."""
+        said = ring(mpi, program, tmp_path)
+        assert "rank 0: world 1" in said and "rank 0: reversed 1" in said
+        first, second = reports(tmp_path)
+        assert first["doorbell"]["neighbours"] == second["doorbell"]["neighbours"] == 1
+        counts = (first["doorbell"]["answers"], first["wake_sources"]["neighbours"], second["doorbell"]["rings"])
+        return bool(min(counts) >= 2)
+
+    assert eventually(woken)
+    assert not [path for path in set(Path("/dev/shm").iterdir()) - before if "progress" in path.name]
+
+
+# The counterpart: shows that it was the doorbell.
+@pytest.mark.full
+def test_without_it_no_neighbour_wakes_the_engine(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    ring(mpi, program, tmp_path, "doorbell=none")
+    for report in reports(tmp_path):
+        assert report["wake_sources"]["neighbours"] == 0
+        assert report["doorbell"] is None
+
+
+# How often rank 1 rings in each of ten rounds: before it waits, and after what it sent. The first knows nothing yet.
+BLOCKING = {"send": 2, "ssend": 2, "rsend": 2, "recv": 1, "sendrecv": 3, "replace": 3, "put": 3, "get": 3, "lock": 3}
+
+
+@pytest.fixture(scope="module")
+def blocking(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(mpi, "calls.c:blocking", tmp_path_factory.mktemp("blocking"))
+
+
+# A second between two looks of the timer's: who finds what blocks the neighbour was rung.
+@pytest.mark.elsewhere(call="send")
+@pytest.mark.parametrize(
+    "call", [pytest.param(x, marks=pytest.mark.full) if x in ("rsend", "replace", "lock") else x for x in BLOCKING]
+)
+def test_who_waits_for_a_neighbour_rings_it_first(call: str, mpi: Mpi, blocking: Path, tmp_path: Path) -> None:
+    ring(mpi, blocking, tmp_path, "timer_us=1000000", arguments=(call,))
+    computes, waits = reports(tmp_path)
+    assert waits["doorbell"]["rings"] >= 8 * BLOCKING[call]
+    assert computes["wake_sources"]["neighbours"] >= 5
+
+
+# Messages that move without anybody's progress: adaptive is not woken for them. Wakes are counted, not times.
+PHASES = 40  # of small in cases.c
+# Each start wakes the engine, and what arrives; by how many wakes depends on who has the CPU.
+WOKEN = PHASES // 2
+LEFT_ALONE = 4  # at the MPI's begin and end
+
+
+@pytest.fixture(scope="module")
+def small(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    return Launcher(mpi, compiled(mpi, "cases.c:small", tmp_path_factory.mktemp("small")))
+
+
+def wakes(small: Launcher, folder: Path, phases: str, *settings: str) -> list[int]:
+    given = ("rest_us=0", f"report_file={folder}/report.%r", *settings)  # it never rests: what wakes it shows
+    done = small.run(*phases.split(), variant="adaptive", settings=given)
+    assert done.returncode == 0, done.stderr
+    return [report["wakes"] for report in reports(folder)]
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize("phases", ["1 1 isend", "8712 1 isend", "16384 4 isend"])
+def test_small_messages_wake_nobody(small: Launcher, tmp_path: Path, phases: str) -> None:
+    assert max(wakes(small, tmp_path, phases)) <= LEFT_ALONE
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize(
+    ("phases", "settings"),
+    [
+        ("16385 1 isend", ()),  # one of more than eager_bytes
+        ("16384 8 isend", ()),  # a burst: more than a connection takes at once
+        ("8712 1 issend", ()),  # the receiver's MPI must answer
+        ("8712 1 persistent", ()),  # how long they are is not remembered
+        ("8712 1 isend", ("eager_bytes=0",)),
+        ("8712 1 isend", ("eager_bytes=8711",)),
+    ],
+)
+def test_others_wake_it_in_each_phase(small: Launcher, tmp_path: Path, phases: str, settings: tuple[str, ...]) -> None:
+    """One of the two ranks at least: on a busy machine the other one may find its message there each time, or both."""
+    assert eventually(lambda: max(wakes(small, tmp_path, phases, *settings)) >= WOKEN)

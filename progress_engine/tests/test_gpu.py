@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ from harness.base.mpis import Mpi
 
 from .conftest import MPICH_FIRST, PROGRAMS, Launcher, compiled, lines, reports
 
-pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)]
+pytestmark = pytest.mark.mpi
+of_mpich_first = pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 FULL = pytest.mark.full
 LATE = [pytest.param(False, marks=FULL), True]  # when the library is loaded
 WHY = "the MPI takes CUDA memory and libcuda.so is loaded"
@@ -52,16 +54,18 @@ class Gpu:
         return "\n".join([*lines(result.stdout), result.stderr])
 
 
-@pytest.fixture
-def gpu(mpi: Mpi, tmp_path: Path) -> Gpu:
-    library = tmp_path / "libcuda.so.1"
+@pytest.fixture(scope="module")
+def gpu(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Gpu:
+    folder = tmp_path_factory.mktemp("gpu")
+    library = folder / "libcuda.so.1"
     named = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}"]
     subprocess.run(["gcc", *named, "-o", library, PROGRAMS / "gpu_driver.c"], check=True)
-    program = compiled(mpi, "gpu.c", tmp_path, "-ldl")
-    knows = compiled(mpi, "gpu.c", tmp_path, "-DSTAND_IN", library="knows.so")
+    program = compiled(mpi, "gpu.c", folder, "-ldl")
+    knows = compiled(mpi, "gpu.c", folder, "-DSTAND_IN", library="knows.so")
     return Gpu(Launcher(mpi, program), library, knows)
 
 
+@of_mpich_first
 def test_no_thread_polls_where_the_mpi_takes_a_gpus_memory(gpu: Gpu, tmp_path: Path) -> None:
     said = gpu.run(tmp_path)
     assert "received 42, polled before 0, after 0" in said
@@ -71,6 +75,7 @@ def test_no_thread_polls_where_the_mpi_takes_a_gpus_memory(gpu: Gpu, tmp_path: P
     assert WHY in report["reason"]
 
 
+@of_mpich_first
 def test_polling_ends_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: Path) -> None:
     said = gpu.run(tmp_path, late=True)
     assert "received 42, polled before 1, after 0" in said
@@ -80,6 +85,7 @@ def test_polling_ends_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: Path) ->
     assert WHY in report["reason"]
 
 
+@of_mpich_first
 @pytest.mark.parametrize("late", LATE)
 def test_strict_means_not_without_it(gpu: Gpu, tmp_path: Path, late: bool) -> None:
     said = gpu.run(tmp_path, late=late, _STRICT="1")
@@ -87,6 +93,7 @@ def test_strict_means_not_without_it(gpu: Gpu, tmp_path: Path, late: bool) -> No
     assert WHY in said
 
 
+@of_mpich_first
 @pytest.mark.parametrize(
     "how",
     [{"loaded": False}, *(pytest.param(how, marks=pytest.mark.full) for how in ({"knows": False}, {"_GPU": "poll"}))],
@@ -98,6 +105,7 @@ def test_it_polls_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Path, how:
     assert WHY not in said
 
 
+@of_mpich_first
 @FULL
 def test_the_programs_own_calls_may_poll(gpu: Gpu, tmp_path: Path) -> None:
     assert WHY not in gpu.run(tmp_path, "explicit")
@@ -106,6 +114,7 @@ def test_the_programs_own_calls_may_poll(gpu: Gpu, tmp_path: Path) -> None:
 STANDS_DOWN = "the program's threads make their calls themselves from here on"
 
 
+@of_mpich_first
 @pytest.mark.parametrize("late", LATE)
 def test_offload_stands_down_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: Path, late: bool) -> None:
     said = gpu.run(tmp_path, "offload", late=late)
@@ -117,6 +126,7 @@ def test_offload_stands_down_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: P
     assert WHY in report["reason"]
 
 
+@of_mpich_first
 @FULL
 @pytest.mark.parametrize("late", [False, True])
 def test_offload_is_strict_about_gpus(gpu: Gpu, tmp_path: Path, late: bool) -> None:
@@ -125,6 +135,7 @@ def test_offload_is_strict_about_gpus(gpu: Gpu, tmp_path: Path, late: bool) -> N
     assert WHY in said
 
 
+@of_mpich_first
 @FULL
 @pytest.mark.parametrize("how", [{"loaded": False}, {"knows": False}], ids=str)
 def test_offload_goes_on_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Path, how: dict[str, bool | str]) -> None:
@@ -133,6 +144,7 @@ def test_offload_goes_on_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Pat
     assert WHY not in said
 
 
+@of_mpich_first
 @pytest.mark.parametrize("late", LATE)
 @pytest.mark.parametrize("preset", ["thread", pytest.param("offload", marks=FULL)])
 def test_it_polls_in_the_context_of_the_one_gpu_that_the_program_uses(
@@ -146,6 +158,7 @@ def test_it_polls_in_the_context_of_the_one_gpu_that_the_program_uses(
         assert "sent a copy 0" in said, "the CPU may be unable to read a GPU's memory"
 
 
+@of_mpich_first
 @pytest.mark.parametrize("preset", ["thread", pytest.param("offload", marks=FULL)])
 def test_without_a_context_of_the_programs_it_polls_as_it_is(gpu: Gpu, tmp_path: Path, preset: str) -> None:
     said = gpu.run(tmp_path, preset, active=0, _GPU="context")
@@ -153,6 +166,7 @@ def test_without_a_context_of_the_programs_it_polls_as_it_is(gpu: Gpu, tmp_path:
     assert "a thread took a context 0" in said
 
 
+@of_mpich_first
 @pytest.mark.parametrize("preset", ["thread", pytest.param("offload", marks=FULL)])
 def test_of_several_gpus_it_takes_none_and_polls_no_more(gpu: Gpu, tmp_path: Path, preset: str) -> None:
     said = gpu.run(tmp_path, preset, active=2, _GPU="context")
@@ -163,6 +177,7 @@ def test_of_several_gpus_it_takes_none_and_polls_no_more(gpu: Gpu, tmp_path: Pat
     assert "gpu=context found none" in said, "what has not helped is not recommended"
 
 
+@of_mpich_first
 def test_a_thread_that_has_a_context_keeps_it(gpu: Gpu, tmp_path: Path) -> None:
     """The program's own threads poll, too, where its calls do: the engine's polls seldom, or theirs hardly would."""
     said = gpu.run(tmp_path, "timer", own_context=True, _GPU="context", _POINTS="explicit,timer")
@@ -171,6 +186,7 @@ def test_a_thread_that_has_a_context_keeps_it(gpu: Gpu, tmp_path: Path) -> None:
     assert WHY not in said
 
 
+@of_mpich_first
 @pytest.mark.full
 def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu: Gpu, tmp_path: Path) -> None:
     """Each rank loads the library in the middle of it, while many wait."""
@@ -186,6 +202,7 @@ def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu:
         assert report["offload"]["stand_ins"] > 0, "nobody worked for itself afterwards"
 
 
+@of_mpich_first
 @FULL
 def test_offload_goes_on_where_nobody_may_take_its_place(gpu: Gpu, tmp_path: Path) -> None:
     """An MPI at MPI_THREAD_FUNNELED: only the communication thread may call."""
@@ -194,3 +211,36 @@ def test_offload_goes_on_where_nobody_may_take_its_place(gpu: Gpu, tmp_path: Pat
     assert "received 42, polled before 1, after 1" in said
     assert "sent a copy 1" in said
     assert said.count(WHY) == said.count("must hand over nothing that lies in a GPU's memory") == 1
+
+
+# A real GPU's memory: where there is a GPU. Intel MPI takes it if it is told to; the wheels of the others do not.
+NO_GPU = 77  # the program's status
+PRESETS = ("explicit", "thread", "timer", "idle", "adaptive", "offload")
+
+
+@pytest.fixture
+def of_gpu(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Launcher:
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        pytest.skip("no GPU: there is no driver library of CUDA")
+    monkeypatch.setenv("I_MPI_OFFLOAD", "1")
+    of_gpu = Launcher(mpi, compiled(mpi, "gpu_memory.c", tmp_path, "-ldl"))
+    if of_gpu.run().returncode == NO_GPU:
+        pytest.skip("CUDA's driver library finds no GPU")
+    return of_gpu
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mpi", ["intel-mpi"], indirect=True)
+@pytest.mark.parametrize("when", ["early", "late"])
+@pytest.mark.parametrize("gpu", ["refuse", "context"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_messages_out_of_a_gpus_memory_arrive_in_another(of_gpu: Launcher, preset: str, gpu: str, when: str) -> None:
+    result = of_gpu.run(when, variant=preset, settings=(f"gpu={gpu}",))
+    assert result.returncode == 0, result.stderr
+    said = lines(result.stdout)
+    assert len(said) == 2
+    assert all("20 rounds, 0 wrong numbers" in line for line in said)
+    refused = "the MPI takes CUDA memory" in result.stderr
+    assert refused == (gpu == "refuse" and preset != "explicit")

@@ -216,7 +216,7 @@ LEFT = re.compile(r"balance: .* left: (.*)")
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 @pytest.mark.parametrize("preset", [pytest.param("idle", marks=pytest.mark.full), "adaptive", "offload"])
 def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
-    program = Launcher(mpi, compiled(mpi, "late_finalize.c", tmp_path))
+    program = Launcher(mpi, compiled(mpi, "cases.c:late_finalize", tmp_path))
     preload = f"LD_PRELOAD={program.engine}:{shared_library(mpi, 'balance.c', tmp_path)}"
     bare = program.run(tasks=1)  # of several ranks MPICH's launcher loses what they say after MPI_Finalize
     settings = (f"PROGRESS_ENGINE={preset}", f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r")
@@ -234,7 +234,7 @@ def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
 def test_a_program_that_never_ends_mpi_gets_its_report(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     """At its exit, once, and none of a child that it forked. One rank: of several MPICH's launcher kills those that are
     left when the first has gone so."""
-    program = Launcher(mpi, compiled(mpi, "unended.c", tmp_path))
+    program = Launcher(mpi, compiled(mpi, "cases.c:unended", tmp_path))
     settings = (f"report_file={tmp_path}/report.%r.%p", "report=1")
     result = program.run("forks", variant=preset, settings=settings, tasks=1)
     assert lines(result.stdout) == ["rank 0: received 0"]
@@ -287,7 +287,7 @@ def test_an_mpi_that_ends_its_ranks_only_together(mpi: Mpi, preset: str, descrip
 @pytest.mark.elsewhere(child_has_engine=True)
 @pytest.mark.parametrize("child_has_engine", [pytest.param(False, marks=pytest.mark.full), True])
 def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> None:
-    launcher = Launcher(mpi, compiled(mpi, "spawn.c", tmp_path))
+    launcher = Launcher(mpi, compiled(mpi, "cases.c:spawn", tmp_path))
     words = (str(launcher.program),)
     bare = launcher.run(*words, tasks=1)
     if bare.returncode:

@@ -150,7 +150,7 @@ BLOCKING = {
 )
 def test_collectives_beside_ranks_without_it(mpi: Mpi, how: str, tmp_path: Path) -> None:
     """Three ranks, so that the order of a sum's terms can differ."""
-    program = Launcher(mpi, compiled(mpi, "collectives.c", tmp_path))
+    program = Launcher(mpi, compiled(mpi, "calls.c:collectives", tmp_path))
     level, some, asked, made = BLOCKING[how]
     bare = program.run(str(level), tasks=3)
     settings = (*asked, f"report_file={tmp_path}/report.%r")
@@ -252,7 +252,7 @@ def test_an_error_ends_the_program_if_its_communicators_handler_does(
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_persistent_operations_with_nobody_end(mpi: Mpi, tmp_path: Path) -> None:
-    program = Launcher(mpi, compiled(mpi, "to_nobody.c", tmp_path))
+    program = Launcher(mpi, compiled(mpi, "cases.c:to_nobody", tmp_path))
     bare = program.run(tasks=1)
     result = program.run(variant="offload", tasks=1)
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
@@ -262,7 +262,7 @@ def test_persistent_operations_with_nobody_end(mpi: Mpi, tmp_path: Path) -> None
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_spawned_processes_have_the_programs_signal_mask(mpi: Mpi, tmp_path: Path) -> None:
     """Of a process that no launcher started: the MPI itself starts what starts the others."""
-    program = compiled(mpi, "signal_mask.c", tmp_path)
+    program = compiled(mpi, "cases.c:signal_mask", tmp_path)
     environment = os.environ | mpi.shell_environment("tcp")
 
     def blocked(*words: str) -> list[str]:
@@ -277,7 +277,7 @@ def test_spawned_processes_have_the_programs_signal_mask(mpi: Mpi, tmp_path: Pat
 
 
 def test_callbacks_of_finalize_may_wait(misuse: Launcher, tmp_path: Path) -> None:
-    program = Launcher(misuse.mpi, compiled(misuse.mpi, "self_attribute.c", tmp_path))
+    program = Launcher(misuse.mpi, compiled(misuse.mpi, "cases.c:self_attribute", tmp_path))
     bare = program.run()
     result = program.run(variant="offload")
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
@@ -332,7 +332,7 @@ def test_more_of_them_end_in_a_sentence(misuse: Launcher) -> None:
 
 @pytest.mark.parametrize("variant", [pytest.param("off", marks=pytest.mark.full), "offload"])
 def test_requests_go_to_fortran_and_back(storm: Launcher, variant: str, tmp_path: Path) -> None:
-    program = Launcher(storm.mpi, compiled(storm.mpi, "request_handles.c", tmp_path, "-ldl"))
+    program = Launcher(storm.mpi, compiled(storm.mpi, "calls.c:request_handles", tmp_path, "-ldl"))
     result = program.run(variant=variant)
     assert lines(result.stdout) == [f"rank {rank}: requests are the same again" for rank in (0, 1)], result.stderr
 
@@ -397,7 +397,7 @@ def test_threads_that_wait_for_other_processes_at_once(mpi: Mpi, what: str, tmp_
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_several_collective_operations_of_a_file_at_once(mpi: Mpi, tmp_path: Path) -> None:
     """ROMIO bears no more than one moving: even MPI_Testsome of several, bare, asserts or waits for ever."""
-    program = Launcher(mpi, compiled(mpi, "file_order.c", tmp_path))
+    program = Launcher(mpi, compiled(mpi, "cases.c:file_order", tmp_path))
     result = program.run(str(tmp_path / "file"), variant="offload", tasks=4, limit=60)
     assert lines(result.stdout) == [f"rank {rank}: 0 wrong" for rank in range(4)], result.stderr
 

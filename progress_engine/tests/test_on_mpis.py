@@ -142,7 +142,7 @@ def test_many_processes_one_after_the_other(launcher: Launcher) -> None:
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_a_failed_call_that_the_programs_handler_lets_pass_is_no_error_of_the_engines(mpi: Mpi, tmp_path: Path) -> None:
     """On MPICH such a call returns MPI_SUCCESS, with a rank that the communicator does not have."""
-    program = Launcher(mpi, compiled(mpi, "wrong_rank.c", tmp_path))
+    program = Launcher(mpi, compiled(mpi, "cases.c:wrong_rank", tmp_path))
     bare = program.run(limit=20)
     result = program.run(variant="adaptive")
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")

@@ -126,7 +126,7 @@ def test_who_calls_a_wrapper_is_told_apart(
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_a_profile_is_bounded(program: Callable[..., Launcher], tmp_path: Path) -> None:
     """More call sites than the table holds, more messages pending at once than are numbered, and many calls."""
-    said, found = run(program("many.c"), tmp_path, settings=("profile_depth=64",), tasks=1)
+    said, found = run(program("cases.c:many"), tmp_path, settings=("profile_depth=64",), tasks=1)
     sites, pending, calls = (int(word) for word in lines(said)[0].split()[2:])
     (profile,) = found.profiles
     assert len(profile["operations"]) == 4096 + 1, "and what came after together"
@@ -163,7 +163,7 @@ def test_clocks_that_differ_are_compared(program: Callable[..., Launcher], tmp_p
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_a_program_that_does_not_finalize_leaves_its_profile(program: Callable[..., Launcher], tmp_path: Path) -> None:
-    program("unended.c").run(variant="off", settings=(f"profile={tmp_path}",))
+    program("cases.c:unended").run(variant="off", settings=(f"profile={tmp_path}",))
     assert where.read(tmp_path, addresses.places).ranks
 
 
@@ -205,3 +205,23 @@ def test_the_engine_wins_no_more_than_the_bound(mpi: Mpi, tmp_path: Path, worklo
     won = difference_of_medians(whole["off"], whole["adaptive"])
     bound = max(one.worst.winnable_s for one in found["off"])
     assert won.low <= bound, f"won {won}, at most {bound}"
+
+
+# A profiler below the engine gets what the program tells it: MPI_Pcontrol has variable arguments.
+@pytest.mark.mpi
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_profiler_gets_the_names_of_regions(mpi: Mpi, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "cases.c:regions", tmp_path))
+    tool = compiled(mpi, "tool.c", tmp_path, library="tool.so")
+
+    def told(*variant: str) -> list[str]:
+        libraries = ":".join([str(program.engine)] * len(variant) + [str(tool)])
+        settings = [f"PROGRESS_ENGINE={name}" for name in variant]
+        result = program.run(prefix=("env", *settings, f"LD_PRELOAD={libraries}"), tasks=1)
+        assert result.returncode == 0, result.stderr
+        return lines(result.stdout)
+
+    bare = told()
+    assert any("level 2, region solver, 1, 2, 3, 4, 0.5, 1.5" in line for line in bare)
+    for variant in ("off", "adaptive", "offload"):
+        assert told(variant) == bare, variant

@@ -10,9 +10,9 @@
 #include <thread>
 #include <utility>
 
-#include "called.hpp"
 #include "fabrics/fabrics.hpp"
 #include "fakes/ibverbs.hpp"
+#include "stand_ins.hpp"
 #include "wait/event_source.hpp"
 #include "wait/fabrics.hpp"
 

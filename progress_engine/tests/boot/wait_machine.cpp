@@ -14,7 +14,7 @@ using namespace progress_engine;
 
 namespace {
 
-constexpr std::uint64_t nanoseconds_a_tick = 100;  // bochs.py: ten million instructions a second
+constexpr std::uint64_t nanoseconds_a_tick = 100;  // test_boot.py: ten million instructions a second
 constexpr int waits = 100'000;
 constexpr Nanoseconds far_away = seconds(600);
 // Longer than any wait that a store ends, by far, and than the ticks in which the clock's rate is learnt.

@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from harness.base.mpis import MPIS
-from progress_engine.tests.third_party.fetch import INTEL_OPENMP
+from progress_engine.tests.third_party.mpi4py_suite import INTEL_OPENMP
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.timeout(600)]
 

@@ -14,8 +14,7 @@ from importlib.metadata import version
 import pytest
 
 from harness.base.mpis import MPIS, Mpi
-from progress_engine.tests.third_party.fetch import MPI4PY
-from progress_engine.tests.third_party.mpi4py_suite import TOUCHED, Outcome, changed, only, run
+from progress_engine.tests.third_party.mpi4py_suite import MPI4PY, TOUCHED, Outcome, changed, only, run
 
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(1800)]
 
