@@ -26,8 +26,12 @@ def decisions(session: Path, study: str) -> list[str]:
     return [row.decision for row in claims_table([session]).rows if row.study == study and row.mpi]
 
 
+def figures_of(session: Path) -> dict[str, Drawn]:
+    return {figure.name: figure for figure in catalogue.draw_all(Evidence(load([session])), "made up")}
+
+
 def drawn_of(session: Path, name: str) -> Drawn:
-    return next(figure for figure in catalogue.draw_all(Evidence(load([session])), "made up") if figure.name == name)
+    return figures_of(session)[name]
 
 
 def kernels(factor: float, mode: str = "blocking", of: tuple[str, ...] = KERNELS) -> list[dict[str, Any]]:
@@ -281,12 +285,12 @@ def test_where_the_dot_product_is_not_slower_the_barrier_shows_the_cause(tmp_pat
 
 def test_time_and_packets_by_call_are_drawn_with_what_is_outside_of_calls(tmp_path: Path) -> None:
     session = study_session(tmp_path / "s", "minife-packets", {"bare": solves(0.4, 0.1), "adaptive": solves(0.3, 0.1)})
-    packets = drawn_of(session, "minife_packets").points
+    drawn = figures_of(session)
+    packets, time = drawn["minife_packets"].points, drawn["minife_time"]
     assert set(packets["call"]) == {"irecv", "send", "wait", "allreduce", "outside"}
     outside = packets[(packets["call"] == "outside") & (packets["variant"] == "bare")]
     assert set(outside["value"]) == {40.0}
     assert len(outside) == 3, "one a mode"
-    time = drawn_of(session, "minife_time")
     assert set(time.points["call"]) == {"irecv", "send", "wait", "allreduce", "barrier", "comp"}
     assert "MPICH, overlapped, barrier, bare: outside of MPI calls" in time.found
 
@@ -307,10 +311,6 @@ def latencies(slope: float) -> list[dict[str, Any]]:
     ]
 
 
-def names(session: Path) -> set[str]:
-    return {figure.name for figure in catalogue.draw_all(Evidence(load([session])), "Data: made up.")}
-
-
 def test_f1_compares_threads_of_the_same_kind_and_grows_over_user_level_ones(tmp_path: Path) -> None:
     measured = {"offload": latencies(1e-7), "bare-multiple": latencies(1e-5)}
     session = study_session(tmp_path / "s", "concurrent-latency", measured, machine=MACHINE)
@@ -318,7 +318,7 @@ def test_f1_compares_threads_of_the_same_kind_and_grows_over_user_level_ones(tmp
     assert faster.value == pytest.approx(1.08 / 9, rel=0.01)
     assert flat.value == pytest.approx(1.08 / 1.01, rel=0.01)
     assert (faster.decision, flat.decision) == ("reproduced", "reproduced")
-    assert names(session) == {"concurrent_latency"}
+    assert set(figures_of(session)) == {"concurrent_latency"}
 
 
 def test_f2_follows_user_level_threads_alone(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_f2_follows_user_level_threads_alone(tmp_path: Path) -> None:
     (row,) = rows_of(claims_table([session]), "F2")
     assert row.decision == "reproduced"
     assert row.value == pytest.approx(0.2, rel=0.01)
-    assert names(session) == {"ult_overlap"}
+    assert set(figures_of(session)) == {"ult_overlap"}
 
 
 def test_f3_holds_the_two_ways_against_each_other(tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_f3_holds_the_two_ways_against_each_other(tmp_path: Path) -> None:
     session = study_session(tmp_path / "s", "waiting", {"offload": points}, machine=MACHINE)
     rows = rows_of(claims_table([session]), "F3")
     assert [row.value for row in rows] == [pytest.approx(0.5, rel=0.01), pytest.approx(0.68, rel=0.01)]
-    assert names(session) == {"waiting_time", "waiting_balance"}
+    assert set(figures_of(session)) == {"waiting_time", "waiting_balance"}
 
 
 def threaded(comm: float, comp: float) -> list[dict[str, Any]]:
@@ -367,4 +367,4 @@ def test_f4_holds_offloaded_user_level_threads_against_kernel_threads_of_the_mpi
     assert less.value == pytest.approx(0.2 / 0.4, rel=0.01)
     assert faster.value == pytest.approx(1.2 / 1.3, rel=0.01)
     assert (less.decision, faster.decision) == ("reproduced", "not testable here"), "on fewer than four cores"
-    assert names(session) == {"minife_threads"}
+    assert set(figures_of(session)) == {"minife_threads"}

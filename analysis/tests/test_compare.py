@@ -114,41 +114,6 @@ def test_the_same_session_twice_is_refused(base: Path) -> None:
         compare(base, base)
 
 
-@pytest.mark.parametrize("side", ["base", "new"])
-def test_an_empty_session_is_refused(base: Path, tmp_path: Path, side: str) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    (empty / "session.json").write_text((base / "session.json").read_text())
-    with pytest.raises(UsageError, match="empty: no points to compare: no record files"):
-        compare(*((empty, base) if side == "base" else (base, empty)))
-
-
-def spoilt(folder: Path, old: str, new: str) -> Path:
-    """A session in whose first record file `old` was replaced once by `new`."""
-    file = min((session(folder, seed=4) / "records").glob("*.jsonl"))
-    file.write_text(file.read_text().replace(old, new, 1))
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "sentence"),
-    [
-        ('"schema": 4', '"schema": 5', "schema version 5, this analysis reads up to 4"),
-        ('"total_s": [', '"total_s": [NaN, ', "sample 0 is not a finite number"),
-        ('"total_s": [', '"total_s": [-1.0, ', "sample 0 is a negative time"),
-        ('"end"', '"ending"', "no end line: the launch was cut off"),
-    ],
-    ids=["schema", "nan", "negative", "cut"],
-)
-def test_what_is_left_out_of_a_comparison_is_said(
-    base: Path, tmp_path: Path, old: str, new: str, sentence: str
-) -> None:
-    found = compare(base, spoilt(tmp_path / "new", old, new))
-    assert not found.regression
-    assert "problems in the files" in found.notes[0]
-    assert sentence in found.markdown()
-
-
 def test_an_interrupted_session_is_compared_as_far_as_it_came(base: Path, tmp_path: Path) -> None:
     new = session(tmp_path / "new", seed=4)
     facts = json.loads((new / "session.json").read_text())

@@ -50,13 +50,6 @@ def test_prometheus_reads_the_metrics(verdict: Verdict, points: tuple[PointFound
     assert states == {one.value: float(one is verdict) for one in Verdict}
 
 
-def test_the_parser_refuses_what_is_none() -> None:
-    text = outputs.as_open_metrics(found(Verdict.SAME, SAME))
-    for broken in (text.removesuffix("# EOF\n"), text.replace("} 1\n", "}\n", 1)):
-        with pytest.raises(ValueError):
-            list(text_string_to_metric_families(broken))
-
-
 @pytest.mark.parametrize(("verdict", "failures", "skipped"), [(Verdict.COMMIT, 2, 1), (Verdict.SYSTEM, 0, 3)])
 def test_junit_has_what_services_show(verdict: Verdict, failures: int, skipped: int) -> None:
     """GitLab and Jenkins take suites with a name and counts, and cases with a class, a name and a time; names are

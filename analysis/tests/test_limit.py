@@ -7,18 +7,27 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from analysis import enough
+from analysis.evidence import Evidence
 from analysis.limit import goals, main
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.times import ONE_LAUNCH
 from analysis.records.load import load
+from analysis.records.read import BadLine, apart
 from analysis.report.tables import results
 from analysis.report.verdict import verdict
-from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic
+from analysis.statistics.bootstrap import ratio_of_medians
+from analysis.statistics.interval import Interval
+from analysis.statistics.pairs import of_pairs, together
+from analysis.studies.harm import document, harmed, undecided
+from analysis.tables import Cell, Harm, Row, correct, pooled, ratios, rows
+from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic, end, header, write_lines
 from analysis.tests.test_metrics import exact, metric
 from analysis.tests.test_verdict import changed_points
 
@@ -176,3 +185,177 @@ def test_a_session_that_is_not_there_is_a_sentence(capsys: pytest.CaptureFixture
         main(["nowhere"])
     assert end.value.code == 2
     assert capsys.readouterr().err.startswith("limit: nowhere: ")
+
+
+# What is said of pairs within launches: how often it is wrong where there is no effect, and how small a one it sees.
+WITHIN, BETWEEN = 0.023, 0.06
+
+
+def samples(rng: np.random.Generator, loss: float, count: int, differs: float = 0.0) -> tuple[Any, Any]:
+    """Of a launch: with the engine and with it paused, seconds."""
+    noise = np.exp(rng.normal(0, WITHIN, (2, count))) * np.where(rng.random((2, count)) < 0.1, 1.3, 1.0)
+    on, off = 0.01 * np.exp(rng.normal(0, BETWEEN)) * noise
+    return on * (1 + loss + rng.normal(0, differs)), off
+
+
+def effect(rng: np.random.Generator, loss: float, count: int, differs: float = 0.0, launches: int = 12) -> Interval:
+    both = [samples(rng, loss, count, differs) for _ in range(launches)]
+    return of_pairs([np.log(on / off) for on, off in both])
+
+
+def table_of(effects: Sequence[Interval]) -> list[Row]:
+    found = []
+    for number, one in enumerate(effects):
+        value, low, high = map(float, np.exp([one.value, one.low, one.high]))
+        ratio = Interval(value, low, high, one.kind, one.defensible, one.freedom)
+        cells = {"adaptive": Cell(Harm.UNCLEAR, ratio, paired=True)}
+        found.append(Row(f"w{number}", "", "m", "s", "total_s", False, "s", 1.02, None, cells))
+    correct(found, "adaptive")
+    return found
+
+
+@pytest.mark.parametrize("differs", [0.0, 0.02])
+def test_an_interval_holds_the_effect_also_where_launches_differ_in_it(differs: float) -> None:
+    rng = np.random.default_rng(1)
+    found = [effect(rng, 0.02, 20, differs) for _ in range(150)]
+    missed = sum(not one.low <= np.log(1.02) <= one.high for one in found)
+    assert missed <= 12, "of 150, where 95 % hold it"
+    assert all(one.defensible for one in found)
+
+
+def test_two_percent_are_seen_in_most_rows_where_launches_against_launches_see_none() -> None:
+    rng = np.random.default_rng(2)
+    launches = [[samples(rng, 0.02, 20) for _ in range(12)] for _ in range(60)]
+    paired = [of_pairs([np.log(on / off) for on, off in one]) for one in launches]
+    apart_ = [ratio_of_medians([on for on, _ in one[:6]], [off for _, off in one[6:]]) for one in launches]
+    assert sum(one.low > 0 for one in paired) >= 48
+    assert sum(one.low > 1 for one in apart_) <= 12
+    assert np.median([one.half_width for one in paired]) < 0.015 < np.median([one.half_width for one in apart_])
+
+
+@pytest.mark.parametrize(("sessions", "most"), [(8, 0), pytest.param(100, 2, marks=pytest.mark.full)])
+def test_no_session_of_many_rows_is_wrong_for_certain(sessions: int, most: int) -> None:
+    """Where nothing is lost none is harmed; where a little more than the budget is, none is within it."""
+    rng = np.random.default_rng(3)
+    wrong = 0
+    for _ in range(sessions):
+        nothing = table_of([effect(rng, 0.0, 10) for _ in range(20)])
+        more = table_of([effect(rng, 0.0201, 10) for _ in range(20)])
+        wrong += any(row.cells["adaptive"].harm is Harm.HARMED for row in nothing)
+        wrong += any(row.cells["adaptive"].harm is Harm.NONE for row in more)
+    assert wrong <= most
+
+
+def test_what_all_rows_lose_is_seen_where_no_row_alone_is_decided() -> None:
+    rng = np.random.default_rng(4)
+    found = table_of([effect(rng, 0.01, 4) for _ in range(25)])
+    over_all = pooled(ratios(found, "adaptive"))
+    assert sum(row.cells["adaptive"].harm is Harm.UNCLEAR for row in found) > 12
+    assert 1.0 < over_all.low < 1.01 < over_all.high < 1.02
+    assert over_all.kind == "95 % interval over 25 workloads"
+    same = [Row(**{**vars(row), "workload": "one"}) for row in found]
+    assert np.isnan(pooled(ratios(same, "adaptive")).value), "a workload on many MPIs is one"
+
+
+def test_estimates_that_differ_more_than_their_errors_say_are_wide() -> None:
+    alike = together([0.0, 0.01, -0.01, 0.0], [0.01] * 4, "")
+    apart_ = together([0.0, 0.1, -0.1, 0.0], [0.01] * 4, "")
+    assert apart_.half_width > 5 * alike.half_width
+    assert together([0.0] * 3, [0.0] * 3, "").half_width < 1e-6
+
+
+def test_repetitions_fall_into_those_with_the_engine_and_those_without() -> None:
+    latency = np.array([0.0, 1, 2, 3, 4, 5, 6, 7])
+    whole, odd = np.array([1.0, 2, 3, 4]), np.array([0.0, 1, 2])
+    found = apart({"armed": np.array([1.0, 0, 0, 1]), "total_s": whole, "latency_s": latency, "odd": odd})
+    assert {name: values.tolist() for name, values in found.items()} == {
+        "total_s": [1, 4], "paused_total_s": [2, 3], "latency_s": [0, 1, 6, 7], "paused_latency_s": [2, 3, 4, 5],
+        "armed": [1, 0],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("armed", [[1.0, 1.0], [1.0], [], [0.5, 0.5]])
+def test_what_is_no_pair_is_no_sample(armed: list[float]) -> None:
+    with pytest.raises(BadLine, match="armed"):
+        apart({"armed": np.array(armed), "total_s": np.ones(len(armed))})
+
+
+def session_of(folder: Path, loss: float, launches: int = 12, left_out: int = 0) -> Path:
+    rng = np.random.default_rng(7)
+    (folder / "launches").mkdir(parents=True)
+    (folder / "records").mkdir()
+    for study in ("harm-stencil-wave", "harm-npb-cg"):
+        (folder / "launches" / f"{study}.mpich.json").write_text("[]")
+    quantities = {"total_s": {"unit": "s", "better": "lower", "leading": True},
+                  "armed": {"unit": "1", "better": "neither", "leading": False}}  # fmt: skip
+    for number in range(launches + left_out):
+        name = f"harm-stencil-wave.s.mpich.{number:03d}.adaptive"
+        context = {
+            "study": "harm-stencil-wave",
+            "system": "s",
+            "mpi": "mpich",
+            "variant": "adaptive",
+            "launch": name,
+            "session": "s",
+        }
+        on, off = samples(rng, loss, 20)
+        armed = rng.permuted(np.tile([1.0, 0.0], (20, 1)), axis=1)
+        both = np.where(armed == 1, on[:, None], off[:, None]).ravel().tolist()
+        line: dict[str, Any] = {"point": {"nx": 1}, "rank": 0, "status": "ok"}
+        line["samples"] = {"total_s": both, "armed": armed.ravel().tolist()}
+        if number >= launches:
+            line |= {"status": "skipped", "reason": "not needed: the verdict was known", "samples": {}}
+        head = header(context)
+        head["header"]["quantities"] = quantities
+        write_lines(folder / "records" / f"{name}.jsonl", [head, line, end("adaptive")])
+    return folder
+
+
+@pytest.mark.parametrize(("loss", "harm"), [(0.0, Harm.NONE), (0.08, Harm.HARMED), (0.02, Harm.UNCLEAR)])
+def test_pairs_decide_without_a_launch_under_bare(tmp_path: Path, loss: float, harm: Harm) -> None:
+    evidence = Evidence(load([session_of(tmp_path / "s", loss)]))
+    (row,) = rows(evidence)
+    cell = row.cells["adaptive"]
+    assert cell.harm is harm and cell.paired and cell.ratio and 0.02 < cell.sees < 0.04
+    assert row.bare and row.bare.value == pytest.approx(0.01, rel=0.2)
+    assert bool(harmed([row], "adaptive")) == (harm is Harm.HARMED)
+    assert bool(undecided([row], "adaptive")) == (harm is Harm.UNCLEAR)
+    text = document(evidence)
+    assert (
+        f"{cell.ratio.value:.3f} [" in text and "sees" in text and "by launches" not in text.split("# Harm")[1][1500:]
+    )
+
+
+@pytest.mark.parametrize(("loss", "status"), [(0.0, 0), (0.08, 0), (0.02, 1)])
+def test_a_look_ends_what_is_decided(tmp_path: Path, loss: float, status: int) -> None:
+    folder = session_of(tmp_path / "s", loss, launches=6)
+    assert enough.main(["mpich", str(folder), "harm-stencil-wave"]) == status
+    assert enough.main(["openmpi", str(folder), "harm-stencil-wave"]) == 1, "nothing is there of it"
+
+
+def test_launches_that_were_not_needed_are_no_failure(tmp_path: Path) -> None:
+    (row,) = rows(Evidence(load([session_of(tmp_path / "s", 0.0, launches=6, left_out=6)])))
+    assert row.cells["adaptive"].harm is Harm.NONE
+
+
+def test_one_launch_has_no_interval_and_says_so(tmp_path: Path) -> None:
+    evidence = Evidence(load([session_of(tmp_path / "s", 0.5, launches=1)]))
+    (row,) = rows(evidence)
+    assert row.cells["adaptive"].harm is Harm.UNCLEAR and not harmed([row], "adaptive")
+    assert "stencil wave on mpich, adaptive: unclear: pairs of one launch alone" in document(evidence)
+
+
+def test_a_file_whose_pairs_are_broken_is_told(tmp_path: Path) -> None:
+    folder = session_of(tmp_path / "s", 0.0, launches=6)
+    file = next(iter(sorted((folder / "records").iterdir())))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    lines[1]["samples"]["armed"][:2] = [1, 1]
+    write_lines(file, lines)
+    (problem,) = load([folder]).problems[-1:]
+    assert "not one repetition with the engine" in str(problem)
+
+
+def test_effects_that_differ_weigh_more_alike_than_their_errors_have_it() -> None:
+    """By hand: of weights 1 and 1/4 the excess is 3.2 - 1, over 1.25 - 1.0625 / 1.25: what is between them is 5.5."""
+    assert together([0.0, 4.0], [1.0, 2.0], "").value == pytest.approx(4 * 6.5 / (6.5 + 9.5))
+    assert together([0.0, 0.0], [1.0, 2.0], "").value == 0

@@ -45,7 +45,7 @@ def test_prose_has_no_number_that_nobody_checks(path: Path) -> None:
 
 
 # The others read sessions of many samples.
-QUICK = ("does_mpi_progress", "papers", "tuning")
+QUICK = ("does_mpi_progress", "tuning")
 
 
 quick_notebooks = pytest.mark.parametrize(

@@ -68,7 +68,6 @@ def test_the_answer_is_in_time_and_per_cent_at_each_size_and_told_before_anythin
     assert page.index("% shorter") < page.index('class="verdict"')
     widths = [float(width) for width in re.findall(r'class="of"><span style="width: ([\d.]+)%', page)]
     assert len(widths) == 2 * 3 + 2 * 2 and max(widths) == 100
-    assert build_report([made], tmp_path / "none", Choice.of_words(variant="bare")).verdict.startswith(answer)
 
 
 FULL = pytest.mark.full

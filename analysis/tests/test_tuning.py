@@ -14,7 +14,6 @@ import pytest
 from analysis.figures import toolkit
 from analysis.statistics.ranks import Middle
 from analysis.tests import simulated_gates as gates
-from analysis.tests import simulated_races as races
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, SPACE, confirmed, made, race_session
 from analysis.tuning import (
     decide,
@@ -148,29 +147,29 @@ def test_the_search_learns_from_what_was_tried(search: str) -> None:
 
 def test_a_planted_optimum_is_found_and_copies_of_the_default_win_nothing() -> None:
     series = np.random.default_rng(5).normal(0, 0.01, 200)
-    ended = races.race(races.made_up(races.planted, [series], 1), "effects", seed=1)
+    ended = gates.race(gates.made_up(gates.planted, [series], 1), "effects", seed=1)
     assert ended.confirmed and ended.values.get("p3") == "2"
-    same = races.race(races.made_up(races.no_effect, [series], 1), "random", seed=1, blocks=3)
+    same = gates.race(gates.made_up(gates.no_effect, [series], 1), "random", seed=1, blocks=3)
     assert not same.confirmed and not same.values
 
 
 @pytest.mark.full
 def test_ten_of_ten_planted_optima_and_no_more_false_winners_than_the_level_allows() -> None:
-    pools = gates.noise([gates.FOLDER / name for name in gates.REFERENCE], races.SAMPLES)
-    found = [races.race(races.made_up(races.planted, pools, seed), "effects", seed) for seed in range(10)]
+    pools = gates.noise([gates.FOLDER / name for name in gates.REFERENCE], gates.SAMPLES)
+    found = [gates.race(gates.made_up(gates.planted, pools, seed), "effects", seed) for seed in range(10)]
     assert [one.values.get("p3") for one in found] == ["2"] * 10
     false = sum(
-        races.race(races.made_up(races.no_effect, pools, seed), "effects", seed).confirmed for seed in range(200)
+        gates.race(gates.made_up(gates.no_effect, pools, seed), "effects", seed).confirmed for seed in range(200)
     )
-    assert gates.upper_95(false, 200) < races.ALLOWED
+    assert gates.upper_95(false, 200) < gates.ALLOWED
 
 
 def test_first_every_value_is_tried_once_and_a_value_that_fails_is_left() -> None:
-    first = list(itertools.islice(proposals.propose(races.SPACE, [], "effects", 1), 6))
+    first = list(itertools.islice(proposals.propose(gates.SPACE, [], "effects", 1), 6))
     pairs = [pair for one in first for pair in one.items()]
-    assert sorted(pairs) == sorted((axis.name, value) for axis in races.SPACE for value in axis.values[1:])
+    assert sorted(pairs) == sorted((axis.name, value) for axis in gates.SPACE for value in axis.values[1:])
     tried = [Tried(one, None if one.get("p0") == "1" else 0.1) for one in first]
-    then = list(itertools.islice(proposals.propose(races.SPACE, tried, "effects", 1), 20))
+    then = list(itertools.islice(proposals.propose(gates.SPACE, tried, "effects", 1), 20))
     assert sum(one.get("p0") == "1" for one in then) <= 5, "by chance of four values it were as many"
     assert sum(one.get("p0") in ("2", "3") for one in then) > sum(one.get("p0") == "1" for one in then)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The examples of docs/how-to/ci.md: their YAML is what GitLab, GitHub and actionlint take, and their lines end as the
-page says, with stand-ins for a site's programs. A gate under a real Slurm: test_gate_on_slurm, test_gate_preempted.
+page says, with stand-ins for a site's programs. A gate under a real Slurm: test_gate_on_slurm.
 """
 
 from __future__ import annotations

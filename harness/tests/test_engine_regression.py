@@ -7,6 +7,7 @@ wakes bad. They are made beside the repository: its objects, branches and files 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.paths import ROOT, STATE_DIR
-from harness.tests.sessions import BENCH
+from harness.tests.sessions import BENCH, bench, latest
 
 SETTINGS = "progress_engine/src/policy/settings.cpp"
 PRESETS = "progress_engine/presets.json"
@@ -102,3 +103,35 @@ def test_the_commit_that_made_wakes_bad_is_named(history: list[str], tmp_path: P
     assert steps[list(CHANGES)[-1]] == "1", "the gate of the last commit against the first"
     assert steps[GUILTY] == "1"
     assert git("for-each-ref") + git("worktree", "list") == before
+
+
+# A workload made 5 % slower is found by `./bench compare` with 6 launches, from the command to the exit status.
+ROUNDS = 3  # on a machine that does other work one round may see nothing
+SESSION = ["overlap-ratio", "--mpi=mpich", "--variant=bare,adaptive"]
+SESSION += [f"--set={setting}" for setting in ("launches=6", "size_bytes=4194304", "pattern=both")]
+
+
+def run(results: Path, *arguments: str) -> str:
+    """Runs a session and returns its name."""
+    done = bench("run", *arguments)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return latest(results).name
+
+
+@pytest.mark.full
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("state")
+def test_five_percent_slower_is_found_with_six_launches(results: Path) -> None:
+    verdicts: list[str] = []
+    while "slower" not in verdicts and len(verdicts) < ROUNDS:
+        base = run(results, *SESSION)
+        slowed = run(results, "--like", base, "--inject-slowdown", "1.05")
+        done = bench("compare", base, slowed, "--format", "json")
+        found = json.loads(done.stdout)
+        assert done.returncode == found["regression"], done.stderr
+        verdicts.append(found["verdict"])
+    assert verdicts[-1] == "slower", verdicts
+    assert "faster" not in verdicts

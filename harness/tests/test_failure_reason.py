@@ -7,13 +7,21 @@ MPICH 5.0 and Intel MPI 2021.18 have, and in the message files of Open MPI 5.0 (
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.base import failure_reason, process
 from harness.base.mpis import MPIS, WHEEL_MPIS
+from harness.job import records
+from harness.job import session as sessions
+from harness.sessions import missing_launches
+from harness.sessions.request import Request
+from harness.sites.systems import BUILTIN
+from reframe_checks.catalogue import by_names
 
 RULE = "=" * 83
 DASHES = "-" * 74
@@ -200,3 +208,45 @@ def test_each_launcher_really_prints_so(name: str, script: str, wanted: str, tmp
     launched = [*mpi.launch_command(1, 1), "sh", "-c", script]
     ended = process.run(launched, mpi.environment(), tmp_path / "log", 120)
     assert ended.status and ended.last_line == wanted, (tmp_path / "log").read_text()
+
+
+# What is said of launches that no job came to, by what ReFrame's report says of the job.
+def case(**facts: Any) -> dict[str, Any]:
+    return {"environ": "mpich", "system": "local", "partition": "loopback", "fixture": False, **facts}
+
+
+BUILD = case(fixture=True, result="fail", fail_reason="build error: there is no progress-run")
+WAITED = case(result="abort", fail_reason="dependencies failed")
+BUILT = case(fixture=True, result="pass", fail_reason=None)
+DIED = case(result="fail", fail_reason="job failed", job_state="NODE_FAIL")
+BLOCKED = case(
+    result="fail",
+    job_state="CANCELLED",
+    fail_reason="job blocked error: [jobid=7] job cancelled because it was blocked due to a perhaps non-recoverable "
+    "reason: ReqNodeNotAvail, UnavailableNodes:vc2",
+)
+OTHERS = case(environ="openmpi", result="fail", fail_reason="something of another MPI")
+
+
+@pytest.mark.parametrize(
+    ("cases", "words"),
+    [
+        ([BUILD, WAITED, OTHERS], "not run: build error: there is no progress-run"),
+        ([BUILT, DIED, OTHERS], "not run: a node of the batch job died (NODE_FAIL)"),
+        ([BUILT, BLOCKED], "perhaps non-recoverable reason: ReqNodeNotAvail, UnavailableNodes:vc2"),
+        ([OTHERS], "ReFrame ended without a word on this job"),
+    ],
+)
+def test_the_cause_is_named(
+    cases: list[dict[str, Any]], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
+    request = Request(by_names(["tasks"]), BUILTIN["local"], ["mpich"], ["bare"], scale="test")
+    session = sessions.create("missing", request.facts())
+    report = tmp_path / "tasks.json"
+    report.write_text(json.dumps({"runs": [{"testcases": cases}]}))
+    (job,) = request.jobs()
+    count, why = missing_launches.record(job, session, report)
+    assert count == len(job.launches) and words.removeprefix(records.NOT_RUN) in why
+    (file,) = records.attempts(session.folders.records, job.launches[0].identity)
+    assert all(words in line["reason"] for line in records.read(file).points)

@@ -15,7 +15,6 @@ import pytest
 
 from harness.base.paths import SCHEMA
 from harness.job import records
-from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.sessions import Running, bench, results, state
 from harness.tests.waiting import eventually
 
@@ -56,10 +55,10 @@ def nothing_runs(state: Path) -> bool:
     return not left.strip() and not list(state.glob("*/*.sock"))
 
 
-def test_a_whole_quick_run_on_both_families_over_two_nodes(results: Path) -> None:
-    mpis = "mpich,openmpi"  # ./bench demo runs on three
-    points = ("--set", "pattern=both", "--set", "size_bytes=4194304", "--set", "comp_over_comm=0.5,1")
-    done = bench("run", "overlap-ratio", "--mpi", mpis, "--variant", "bare,adaptive", "--set", "launches=1", *points)
+def test_a_whole_run_on_both_families_over_two_nodes(results: Path) -> None:
+    which = ("--mpi", "mpich,openmpi", "--variant", "bare,adaptive", "--scale", "test")  # ./bench demo: three, longer
+    points = ("pattern=both", "size_bytes=4194304", "comp_over_comm=0.5,1", "launches=1")
+    done = bench("run", "overlap-ratio", *which, *(f"--set={point}" for point in points))
     assert done.returncode == 0, done.stderr
     session = (results / "latest").resolve()
     report = Path(done.stdout.splitlines()[-1])
@@ -93,33 +92,6 @@ def test_the_engine_clearly_overlaps_where_the_mpi_does_not(results: Path, mpi: 
         bare, adaptive = (best_total(session, mpi, variant) for variant in ("bare", "adaptive"))
         shares.append(adaptive / bare)
     assert min(shares) < 0.9, shares
-
-
-@pytest.mark.full  # test_faults.py completes a session under Slurm
-def test_the_same_check_under_slurm(results: Path) -> None:
-    if reason := virtual_slurm_supported():
-        pytest.skip(reason)
-    once = ("--mpi", "mpich,openmpi", "--set", "launches=1")
-    done = bench("run", "overlap-ratio", "--scale", "test", "--system", "vcluster-slurm", *once)
-    assert done.returncode == 0, done.stderr
-    assert all(line.get("status", "ok") == "ok" for line in lines((results / "latest").resolve()))
-
-
-@pytest.mark.full  # by default test_programs.py compiles and launches
-def test_a_persons_own_program(results: Path, tmp_path: Path) -> None:  # noqa: ARG001
-    source = tmp_path / "hello.c"
-    source.write_text(
-        "#include <mpi.h>\n#include <stdio.h>\n#include <unistd.h>\n"
-        "int main(int c, char **v) { int r, n; char h[64]; MPI_Init(&c, &v);\n"
-        "MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_Comm_size(MPI_COMM_WORLD, &n); gethostname(h, sizeof h);\n"
-        'printf("rank %d of %d on %s\\n", r, n, h); MPI_Finalize(); return 0; }\n'
-    )
-    program = str(tmp_path / "hello")
-    built = bench("exec", "--mpi", "openmpi", "--", "mpicc", str(source), "-o", program)
-    assert built.returncode == 0, built.stderr
-    ran = bench("mpirun", "--mpi", "openmpi", "--variant", "adaptive", "-n", "2", "--", program)
-    assert ran.returncode == 0, ran.stderr
-    assert sorted(ran.stdout.split("\n"))[1:] == ["rank 0 of 2 on vc1", "rank 1 of 2 on vc2"]
 
 
 @pytest.mark.full

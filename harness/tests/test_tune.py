@@ -29,7 +29,7 @@ from harness.sessions import space, tuning
 from harness.sessions.request import Request, from_facts
 from harness.setup import environment
 from harness.sites.systems import BUILTIN, System
-from harness.tests.tune_races import BOTH, POINTS, RACE, SPACE, scheduled
+from harness.tests.test_tune_race import BOTH, POINTS, RACE, SPACE, scheduled
 from reframe_checks.catalogue import by_names
 
 

@@ -33,7 +33,6 @@ from harness.sessions import run as runs
 from harness.sessions import tuning
 from harness.sessions.request import Request, from_facts
 from harness.sites.systems import BUILTIN
-from harness.tests.tune_races import BOTH, RACE, racing, ran_to_the_end, scheduled
 from reframe_checks.catalogue import by_names
 
 
@@ -290,3 +289,38 @@ def test_a_setting_with_which_the_mpi_hangs_costs_a_race_one_short_trial(
     ]  # fmt: skip
     why = "the MPI does not run with X=1 and Y=4: in a short trial it did not end within 5 s"
     assert [runner.outcomes[n].reason for n in (1, 4)] == [why, "not needed: s001 failed before"]
+
+
+# What the tests of ./bench tune share: a small race, and a run of one whose launches are made up.
+SPACE = [Parameter("burst", ["default", "1"], False), Parameter("UCX_TLS", ["default", "tcp"], True)]
+POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": 1.0}]
+RACE = Race(
+    variant="adaptive", objective="efficiency", bounds={"inflation": 1.05}, minutes=5.0, search="tpe", seats=2,
+    settle=3, confirm=12, space=SPACE, points=POINTS, untuned=[{**POINTS[0], "size_bytes": 2048}], reference=True,
+)  # fmt: skip
+
+
+def scheduled(race: Race) -> list[Launch]:
+    """The launches of all blocks."""
+    return [launch for block in race.in_rounds().schedule("x", 1) for launch in block]
+
+
+def racing(plan: Plan, race: Race, **changes: Any) -> Plan:
+    """The plan of the last block of a race."""
+    return replace(plan, **{"rounds": race.in_rounds(), "launches": race.in_rounds().last("x", 1), **changes})
+
+
+BOTH = {"burst": "1", "UCX_TLS": "tcp"}
+
+
+def ran_to_the_end(runner: Runner, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> Counter[tuple[str, str]]:
+    """How often each arm ended how, where launches of `fails` fail."""
+
+    def run(attempt: Attempt) -> Outcome:
+        bad = attempt.launch.arm is not None and attempt.launch.arm.name == fails
+        return Outcome(attempt.launch, "failed" if bad else "ok", "it crashed" if bad else "", 0.0)
+
+    monkeypatch.setattr(Attempt, "run", run)
+    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
+    runner.run()
+    return Counter((one.launch.arm.name, one.status) for one in runner.outcomes if one.launch.arm)

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +17,6 @@ from harness.base.paths import ROOT, VENV
 from harness.setup.build import build_variables
 from harness.setup.environment import ensure_mpis, ensure_packages
 from reframe_checks import catalogue
-from reframe_checks.tests import trees
 
 PAGE = (ROOT / "docs" / "how-to" / "adding-a-study.md").read_text()
 FILE = re.compile(r"`([\w/]+/\w+\.(?:cpp|py|txt))`")
@@ -43,19 +44,19 @@ def apply(tree: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    tree = trees.copy_to(tmp_path_factory.mktemp("tree"))
+    tree = copy_to(tmp_path_factory.mktemp("tree"))
     return tree, apply(tree)
 
 
 def test_a_study_takes_four_new_files(followed: tuple[Path, list[str]]) -> None:
     tree, touched = followed
     assert len(touched) <= MOST_FILES and all(f"`{name}`" in PAGE for name in touched)
-    before, now = list(catalogue.studies()), trees.studies(tree)
+    before, now = list(catalogue.studies()), studies(tree)
     added = {"message-rate", "harm-message_rate-window"}  # harm covers every workload
     assert [name for name in now if name not in added] == before and added <= set(now)
     assert now[now.index("message-rate") - 1] == "tasks", "the last of its paper"
     code = "from analysis.catalogue import CHAPTERS; print([len(c.claims) for c in CHAPTERS if c.id == 'message-rate'])"
-    assert trees.python(tree, code).strip() == "[1]", "and what is said of it"
+    assert python(tree, code).strip() == "[1]", "and what is said of it"
 
 
 def test_the_example_is_as_the_linters_want_it(followed: tuple[Path, list[str]]) -> None:
@@ -98,3 +99,40 @@ def test_it_is_built_and_measured(followed: tuple[Path, list[str]]) -> None:
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert re.search(r"bare/size_bytes=8/window=16\b.*messages/s", done.stdout)
+
+
+# Copies of the sources that a test may change, and what Python finds in them.
+FOLDERS = (
+    "analysis", "harness", "progress_engine", "reframe_checks", "results/schema", "simulator", "spack_env", "workloads",
+)  # fmt: skip
+FILES = ("uv.lock", "pyproject.toml", "CMakeLists.txt", "CMakePresets.json", "cmake/mpi_without_cxx.cmake")
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    built = shutil.ignore_patterns("build-linux-*", "__pycache__")(folder, names)
+    return built | ({"sites"} if Path(folder) == ROOT / "spack_env" else set())
+
+
+def copy_to(folder: Path) -> Path:
+    """The sources without what is built and measured."""
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, folder / name, ignore=_left_out)
+    for name in FILES:
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def python(tree: Path, code: str) -> str:
+    """What this code prints there."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tree, env={"PYTHONPATH": str(tree)}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def studies(tree: Path) -> list[str]:
+    """The names of the studies, in their order."""
+    return python(tree, "from reframe_checks import catalogue; print(*catalogue.studies())").split()

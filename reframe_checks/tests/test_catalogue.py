@@ -24,7 +24,7 @@ from harness.base.errors import UsageError
 from reframe_checks import catalogue
 from reframe_checks.studies import harm
 from reframe_checks.studies.ruhela import OPEN
-from reframe_checks.tests.trees import copy_to, studies
+from reframe_checks.tests.test_adding_a_study import copy_to, studies
 from workloads.apps.spec import LARGE, MEDIUM
 from workloads.apps.table import CODES
 

@@ -125,3 +125,151 @@ def test_a_wrong_result_fails_the_point(
 ) -> None:
     result = mpich.of(program).run(2, *arguments, *ONCE, preload="wrong_application")
     assert_failed(result, sentence)
+
+
+# NPB's kernels that communicate: verified by the specification's values on 1, 2 and 4 ranks, blocking and overlapped,
+# alone and under the engine; a value that a message brings wrong is seen; what they refuse. LU has no overlapped
+# mode: a front has nothing to compute beside its messages.
+OVERLAPPED = ("is", "cg", "mg", "ft")
+KERNELS = (*OVERLAPPED, "lu")
+MODES = ("blocking", "overlapped")
+ALL_VARIANTS = (*VARIANTS, "offload")
+
+
+def points(kernel: str, name: str) -> list[str]:
+    return [f"class={name},mode={mode}" for mode in MODES] if kernel in OVERLAPPED else [f"class={name}"]
+
+
+# Two ranks are those of the tests below; on four the others spin for longest on few cores.
+@pytest.mark.parametrize(
+    ("kernel", "ranks"),
+    [
+        *((kernel, 1) for kernel in KERNELS),
+        *(("is", 4), ("mg", 4), ("lu", 4), full("cg", 4), full("ft", 4)),
+        *(full(kernel, 2) for kernel in KERNELS),
+    ],
+)
+def test_every_mode_gives_the_published_result(mpich: Launcher, kernel: str, ranks: int) -> None:
+    measure(mpich.of("npb"), ranks, kernel, *points(kernel, "S"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("variant", ALL_VARIANTS)
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_small_classes_on_each_mpi(launcher: Launcher, kernel: str, ranks: int, variant: str) -> None:
+    measure(launcher.of("npb", variant), ranks, kernel, *points(kernel, "S"), *points(kernel, "W"))
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("variant", ALL_VARIANTS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_class_a_on_each_mpi(launcher: Launcher, kernel: str, variant: str) -> None:
+    for point in points(kernel, "A"):
+        measure(launcher.of("npb", variant).within(300), 2, kernel, point)
+
+
+@pytest.mark.parametrize(("kernel", "ranks"), [full(kernel, n) for kernel in KERNELS for n in (8, 16)])
+def test_many_ranks_share_the_smallest_class(mpich: Launcher, kernel: str, ranks: int) -> None:
+    measure(mpich.of("npb"), ranks, kernel, *points(kernel, "S"))
+
+
+@pytest.mark.parametrize("variant", ["adaptive", full("idle"), full("offload")])
+@pytest.mark.parametrize("kernel", ["is", full("cg"), full("mg"), "ft", full("lu")])
+def test_under_the_engine(mpich: Launcher, kernel: str, variant: str) -> None:
+    result = measure(mpich.of("npb", variant), 2, kernel, *points(kernel, "S"))
+    assert {rank["engine"]["preset"] for rank in result.end["ranks"]} == {variant}
+
+
+@pytest.mark.parametrize("kernel", [full("is"), "cg", full("mg"), full("ft"), "lu"])
+def test_the_second_repetition_is_verified_like_the_first(mpich: Launcher, kernel: str) -> None:
+    twice = ("--min-samples=2", "--max-samples=2", "--warmup=0", "--time-box-s=60")
+    result = measure(mpich.of("npb"), 2, kernel, *points(kernel, "S"), options=twice)
+    assert {len(line["samples"]["mops"]) for line in result.points} == {2}
+
+
+@pytest.mark.parametrize("mode", [full("blocking"), "overlapped"])
+@pytest.mark.parametrize("ranks", [2, full(4)])
+@pytest.mark.parametrize("kernel", ["is", full("cg"), "mg", full("ft")])
+def test_one_wrong_value_fails_the_point(mpich: Launcher, kernel: str, ranks: int, mode: str) -> None:
+    assert_failed(
+        mpich.of("npb").run(ranks, kernel, f"--point=class=S,mode={mode}", *ONCE, preload="wrong_kernel"), "class S: "
+    )
+
+
+@pytest.mark.parametrize("ranks", [2, full(4)])
+def test_one_wrong_value_of_a_halo_or_of_a_front_fails_lu(mpich: Launcher, ranks: int) -> None:
+    """A front's messages come by MPI_Recv, the halo's do not."""
+    arguments = ("lu", "--point=class=S", *ONCE)
+    assert_failed(mpich.of("npb").run(ranks, *arguments, preload="wrong_kernel"), "class S: ")
+    assert_failed(mpich.of("npb").run(ranks, *arguments, preload="wrong_kernel", WRONG_CALL="recv"), "class S: ")
+
+
+# The pencil FFT: each rank holds its spectrum against a serial transform and the way back against the start, for all
+# modes and grids, also where nothing divides; a wrong chunk is seen; what it refuses.
+FFT_MODES = ("mode=blocking", "mode=pipelined", "mode=chunked", "mode=chunked,chunks=7")
+
+FIELDS = ("nx=16,ny=16,nz=16", "nx=15,ny=13,nz=9,fields=2", "nx=4,ny=31,nz=6,fields=1")
+WIDE = (*FIELDS[:2], "nx=7,ny=31,nz=6,fields=1")  # for more than 3 in a row: a real row of 4 has 3 waves
+
+
+def fields(rows: int) -> list[str]:
+    return [
+        f"{size},field={field},row_ranks={rows},{mode}"
+        for size in (WIDE if rows > 3 else FIELDS)
+        for field in ("complex", "real")
+        for mode in FFT_MODES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "rows"), [(1, 1), (2, 2), *(full(*cut) for cut in ((2, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 3)))]
+)
+def test_every_mode_is_the_serial_transform(mpich: Launcher, ranks: int, rows: int) -> None:
+    measure(mpich.of("pencil_fft"), ranks, "transform", *fields(rows))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("variant", ALL_VARIANTS)
+@pytest.mark.parametrize(("ranks", "rows"), [(2, 1), (2, 2), (4, 2), (4, 1), (4, 4)])
+def test_on_each_mpi(launcher: Launcher, ranks: int, rows: int, variant: str) -> None:
+    measure(launcher.of("pencil_fft", variant), ranks, "transform", *fields(rows))
+
+
+@pytest.mark.parametrize("variant", ["adaptive", full("idle"), full("offload")])
+def test_transforms_under_the_engine(mpich: Launcher, variant: str) -> None:
+    result = measure(mpich.of("pencil_fft", variant), 2, "transform", *fields(0))
+    assert {rank["engine"]["preset"] for rank in result.end["ranks"]} == {variant}
+
+
+def test_fftws_own_plan_of_whole_fields_is_the_serial_transform(mpich: Launcher) -> None:
+    whole = [f"{size},field={field},mode=fftw" for size in FIELDS for field in ("complex", "real")]
+    measure(mpich.of("pencil_fft"), 1, "transform", *whole)
+
+
+@pytest.mark.full
+def test_further_repetitions_are_verified_like_the_first(mpich: Launcher) -> None:
+    thrice = ("--min-samples=3", "--max-samples=3", "--warmup=0", "--time-box-s=60")
+    result = measure(mpich.of("pencil_fft"), 2, "transform", *FFT_MODES, options=thrice)
+    assert {len(line["samples"]["mops"]) for line in result.points} == {3}
+
+
+@pytest.mark.parametrize("mode", FFT_MODES)
+@pytest.mark.parametrize(("ranks", "rows"), [(2, 2), full(2, 1), full(4, 2)])
+@pytest.mark.parametrize("field", [full("complex"), "real"])
+def test_one_wrong_value_in_a_chunk_fails_the_point(
+    mpich: Launcher, ranks: int, rows: int, field: str, mode: str
+) -> None:
+    point = f"--point=nx=16,ny=15,nz=14,field={field},row_ranks={rows},{mode}"
+    result = mpich.of("pencil_fft").run(ranks, "transform", point, *ONCE, preload="wrong_kernel")
+    assert_failed(result, "forward and backward made")
+
+
+def test_a_spectrum_that_the_way_back_undoes_is_seen(mpich: Launcher) -> None:
+    """Messages in another order, there and back: the field comes back as it was."""
+    fields = [f"--point=nx=16,ny=16,nz=16,field={field},row_ranks=2,{FFT_MODES[0]}" for field in ("complex", "real")]
+    result = mpich.of("pencil_fft").run(2, "transform", *fields, *ONCE, preload="swapped_messages")
+    assert result.status == 1
+    assert [line["status"] for line in result.points] == ["failed", "failed"]
+    assert all("by a serial transform" in line["reason"] for line in result.points)

@@ -82,7 +82,11 @@ def streams(virtual: Cluster, wanted: list[Flow], size: int) -> tuple[list[float
 
 
 @pytest.mark.parametrize(
-    ("mtu", "packet", "ahead"), [(1500, 16384, 24576), (9000, 16384, 2 * 9014), (65000, 65000, 65014)]
+    ("mtu", "packet", "ahead"),
+    [
+        (1500, 16384, 24576),
+        *(pytest.param(*x, marks=pytest.mark.full) for x in ((9000, 16384, 2 * 9014), (65000, 65000, 65014))),
+    ],
 )
 @pytest.mark.parametrize("rate", [pytest.param("100mbit", marks=pytest.mark.full), "1gbit"])
 def test_a_message_after_a_pause_is_ahead_of_the_line_by_a_bucketful_at_most(
@@ -124,6 +128,8 @@ def test_a_stream_keeps_the_rate(nodes: Cluster, rate: str, least: float) -> Non
     assert eventually(kept)
 
 
+@pytest.mark.full
+@pytest.mark.alone
 def test_both_directions_have_the_rate_at_once(nodes: Cluster) -> None:
     nodes.set_rate("100mbit")
     limit = Line("100mbit", nodes.settings.mtu)
