@@ -31,7 +31,6 @@ from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.records.load import load
 from analysis.report.paper import write_paper
-from analysis.report.report import build_report
 from analysis.tests.synthetic import Synthetic
 from analysis.tests.test_claims import rows_of, study_session
 
@@ -162,13 +161,6 @@ def test_rows_say_since_when_and_whether_after_the_session(tmp_path: Path) -> No
         assert row.dated == "since 2026-11-21 19:47" + (": after this session" if name == "old" else "")
         assert ("after this session" in claims_table([session]).text()) == (name == "old")
     assert "since 2026-11-21" in claims_table([]).text()
-
-
-def test_the_report_has_the_dates(tmp_path: Path) -> None:
-    page = build_report([Synthetic(launches=2, samples=5).write(tmp_path / "s")]).path.read_text()
-    assert ">wording</th>" in page
-    assert "since 2026-11-21" in page
-    assert "a change of the code that computes the number is not seen there" in page
 
 
 @pytest.mark.full

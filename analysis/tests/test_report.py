@@ -39,6 +39,8 @@ def test_the_report_stands_alone_and_says_what_was_found(tmp_path: Path) -> None
     assert not re.findall(r'(?:src|href)="(?!data:|#|records/)', page), "nothing from outside the file"
     assert "MPICH: this points to no progress while the program computes, but only 2 launches were measured" in page
     assert "made up: nothing was sent" in page
+    assert ">wording</th>" in page and "since 2026-11-21" in page
+    assert "a change of the code that computes the number is not seen there" in page
     assert "Its own progress thread makes it slower than no overlap at all" in report.verdict
     assert "The engine (adaptive) makes it overlap" in report.verdict
     assert "spreads over 2 launches" in report.verdict

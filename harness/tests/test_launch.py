@@ -63,28 +63,17 @@ def _name(attempt: Attempt) -> str:
     return name_of(attempt.folders.logs / f"{attempt.launch.identity}.log")
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_success_without_an_end_is_a_failure_and_reaped(plan: Plan, tmp_path: Path, whole: bool) -> None:
-    attempt = _attempt(plan, tmp_path, whole)
-    outcome = attempt.run()
-    if whole:
-        assert outcome.status == "ok", outcome
-        assert len(_left(attempt)) == 1, "what a good launch leaves in the background is not reaped"
-        kill(_name(attempt))
-    else:
-        assert outcome.status == "failed"
-        assert outcome.reason == "the record is cut off; last words: last words"
-        assert eventually(lambda: not _left(attempt))
-    assert records.read(attempt.target).end is not None
-
-
-def test_a_launch_of_the_same_name_in_another_session_is_not_reaped(plan: Plan, tmp_path: Path) -> None:
+def test_success_without_an_end_is_a_failure_and_reaped_in_its_own_session_alone(plan: Plan, tmp_path: Path) -> None:
+    """What a good launch leaves in the background is not."""
     here, there = (_attempt(plan, tmp_path / name, name == "here") for name in ("here", "there"))
     assert here.launch.identity == there.launch.identity
-    assert (here.run().status, there.run().status) == ("ok", "failed")
+    assert here.run().status == "ok"
+    outcome = there.run()
+    assert (outcome.status, outcome.reason) == ("failed", "the record is cut off; last words: last words")
     try:
         assert len(_left(here)) == 1, "only what its own session left"
         assert eventually(lambda: not _left(there))
+        assert all(records.read(attempt.target).end is not None for attempt in (here, there))
     finally:
         kill(_name(here))
 

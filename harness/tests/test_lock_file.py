@@ -65,7 +65,7 @@ def exported(group: str, machine: dict[str, str]) -> list[str]:
 
 
 @needs_uv
-@pytest.mark.parametrize("python", ["3.10.4", "3.13.5"])
+@pytest.mark.parametrize("python", [pytest.param("3.10.4", marks=pytest.mark.full), "3.13.5"])
 def test_it_is_read_as_uv_reads_it(python: str, lock: dict[str, Any]) -> None:
     for group in ("", *GROUPS):
         for platform in ("x86_64", "aarch64", "ppc64le"):

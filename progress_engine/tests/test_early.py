@@ -20,31 +20,40 @@ HOW = {"object": 1, "constructor": 2, "session": 3, "tools": 4, "within": 5}
 PRESETS = ("adaptive", *(pytest.param(name, marks=pytest.mark.full) for name in ("offload", "off", "explicit", "idle")))
 
 
-@pytest.fixture(scope="module", params=HOW)
-def library(request: pytest.FixtureRequest, mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if request.param == "session" and mpi.name == "debian-openmpi":
-        pytest.skip(f"{mpi.title} 4 has no sessions")
-    folder, name = tmp_path_factory.mktemp("early"), f"lib{request.param}-{mpi.name}.so"
-    return compiled(mpi, "early.cpp", folder, f"-DHOW={HOW[request.param]}", library=name)
+# Linked each way; as a plug-in by default those two whose moments differ from that of a linked one.
+WAYS = [(how, form) for form in ("linked", "plug-in") for how in HOW]
+QUICK = [("object", "plug-in"), ("within", "plug-in")]
 
 
-@pytest.fixture(scope="module", params=["linked", "plug-in"])
-def early(request: pytest.FixtureRequest, library: Path, mpi: Mpi) -> tuple[Launcher, tuple[str, ...]]:
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(way, id="-".join(way), marks=[] if way in QUICK or way[1] == "linked" else pytest.mark.full)
+        for way in WAYS
+    ],
+)
+def early(
+    request: pytest.FixtureRequest, mpi: Mpi, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Launcher, tuple[str, ...]]:
     """A program that begins MPI early, and its arguments."""
-    if request.param == "plug-in":
-        return Launcher(mpi, compiled(mpi, "host.c", library.parent, "-ldl")), (str(library),)
-    linked = ("-DPROGRAM", str(library), f"-Wl,-rpath,{library.parent}")
-    return Launcher(mpi, compiled(mpi, "early.cpp", library.parent, *linked)), ()
+    how, form = request.param
+    if how == "session" and mpi.name == "debian-openmpi":
+        pytest.skip(f"{mpi.title} 4 has no sessions")
+    folder = tmp_path_factory.mktemp("early")
+    library = compiled(mpi, "early.cpp", folder, f"-DHOW={HOW[how]}", library=f"lib{how}-{mpi.name}.so")
+    if form == "plug-in":
+        return Launcher(mpi, compiled(mpi, "host.c", folder, "-ldl")), (str(library),)
+    return Launcher(mpi, compiled(mpi, "early.cpp", folder, "-DPROGRAM", str(library), f"-Wl,-rpath,{folder}")), ()
 
 
-@pytest.mark.elsewhere(preset="adaptive", library="object")
+@pytest.mark.elsewhere(preset="adaptive", early=("object", "linked"))
 @pytest.mark.parametrize("preset", PRESETS)
 def test_mpi_may_begin_before_main(early: tuple[Launcher, tuple[str, ...]], preset: str, tmp_path: Path) -> None:
     begins_early(early, preset, tmp_path)
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-@pytest.mark.parametrize("library", ["object"], indirect=True)
+@pytest.mark.parametrize("early", [("object", form) for form in ("linked", "plug-in")], ids="-".join, indirect=True)
 def test_so_it_may_where_one_thread_makes_all_calls(early: tuple[Launcher, tuple[str, ...]], tmp_path: Path) -> None:
     begins_early(early, "offload", tmp_path)
 

@@ -146,6 +146,7 @@ def test_without_it_no_neighbour_wakes_the_engine(mpi: Mpi, program: Path, tmp_p
 
 
 # How often rank 1 rings in each of ten rounds: before it waits, and after what it sent. The first knows nothing yet.
+QUICK = ("send", "recv", "sendrecv", "put")
 BLOCKING = {"send": 2, "ssend": 2, "rsend": 2, "recv": 1, "sendrecv": 3, "replace": 3, "put": 3, "get": 3, "lock": 3}
 
 
@@ -157,7 +158,8 @@ def blocking(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 # A second between two looks of the timer's: who finds what blocks the neighbour was rung.
 @pytest.mark.elsewhere(call="send")
 @pytest.mark.parametrize(
-    "call", [pytest.param(x, marks=pytest.mark.full) if x in ("rsend", "replace", "lock") else x for x in BLOCKING]
+    "call",
+    [x if x in ("send", "recv", "sendrecv", "put") else pytest.param(x, marks=pytest.mark.full) for x in BLOCKING],
 )
 def test_who_waits_for_a_neighbour_rings_it_first(call: str, mpi: Mpi, blocking: Path, tmp_path: Path) -> None:
     ring(mpi, blocking, tmp_path, "timer_us=1000000", arguments=(call,))

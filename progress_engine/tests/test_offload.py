@@ -60,6 +60,7 @@ def test_results_are_those_of_the_bare_program(launcher: Launcher, tmp_path: Pat
 OWN_LIBRARY = "libprogress_engine_offload.so"
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 @pytest.mark.parametrize(("variant", "loaded"), [("adaptive", False), ("offload", True)])
 def test_its_library_is_loaded_only_where_it_is_asked_for(
     launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str, loaded: bool
@@ -73,6 +74,7 @@ def test_its_library_is_loaded_only_where_it_is_asked_for(
     assert (OWN_LIBRARY in told) == loaded
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_without_its_library_the_program_runs_without_it_and_says_why(
     launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,13 +116,13 @@ def test_reframe_can_copy_a_study(name: str) -> None:
     assert copy.deepcopy(study) == study
 
 
-STUDIES = ("nas", "npb-overlap", "fft", "minife-threads", "minife-packets", "minighost-nonblocking")
+STUDIES = ("nas", "npb-overlap", "fft", "minife-threads", "minighost-nonblocking")
 CALLS = ("irecv", "send", "wait", "allreduce", "allreduce_wait", "barrier", "outside")
 OF_A_CALL = ("s", "packets_in", "packets_out")
 QUANTITIES = ("elapsed_s", "comm_s", "comp_s", *(f"{call}_{what}" for call in CALLS for what in OF_A_CALL))
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", [*STUDIES, pytest.param("minife-packets", marks=pytest.mark.full)])
 def test_each_point_has_a_place_of_its_own(tmp_path: Path, study: str) -> None:
     """None stands on another in its panel, and none is left out."""
     points = catalogue.studies()[study].scales["paper"].points()

@@ -9,22 +9,27 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from harness.base import mpis
 from harness.base.errors import Failure
-from harness.tests.waiting import eventually, lives
+from harness.base.mpis import Mpi, Where
+from harness.tests.waiting import PATIENCE_S, eventually, lives
 from harness.vcluster import cluster, launch, support
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.settings import Settings
 from harness.vcluster.tests.vcluster_fixtures import (
     as_unprivileged,
+    build_exchange,
     leftovers,
     namespaces,
     namespaces_of,
     owned,
     owner,
+    processes,
     run,
 )
 
@@ -205,3 +210,61 @@ def test_killing_every_process_of_it_leaves_only_files_which_up_replaces(virtual
     launch.kill_and_wait(launch.listener_pid(place / "switch.sock") or 2**30)
     assert Cluster.load() is None
     assert cluster.up(tied=True).healthy()
+
+
+# An exchange over an MPI: a dead rank or node ends the launch by itself, and reaping finds the nodes clean.
+MPICH_FIRST = [
+    pytest.param(mpi, id=name, marks=[] if name == "mpich" else pytest.mark.full)
+    for name, mpi in mpis.MPIS.items()
+    if mpi.wheels
+]
+
+
+@pytest.fixture
+def exchanging(virtual: Cluster, tmp_path: Path) -> Iterator[Callable[[Mpi], subprocess.Popen[bytes]]]:
+    """Starts an exchange without end and returns its launcher once messages flow; none outlives the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(mpi: Mpi) -> subprocess.Popen[bytes]:
+        if not mpi.installed():
+            pytest.skip(f"{mpi.title} is not installed")
+        where = Where(hosts=tuple(virtual.hosts), remote_shell=virtual.remote_shell)
+        program = [str(build_exchange(mpi, tmp_path).rename(tmp_path / "exchange")), "1000000"]
+        line = [*mpi.launch_command(2, 1, where), *program]
+        before = received(virtual)
+        started.append(subprocess.Popen(virtual.command("vc0", line), env={**os.environ, **mpi.environment("tcp")}))
+        assert eventually(lambda: received(virtual) > before + 20_000_000)
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def received(virtual: Cluster) -> int:
+    """Bytes that have come to vc1."""
+    return int(run(virtual, "vc1", "cat", "/sys/class/net/eth0/statistics/rx_bytes").stdout)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("mpi", MPICH_FIRST)
+def test_a_dead_rank_ends_the_launch(
+    virtual: Cluster, exchanging: Callable[[Mpi], subprocess.Popen[bytes]], mpi: Mpi
+) -> None:
+    process = exchanging(mpi)
+    assert run(virtual, "vc2", "pkill", "-KILL", "-x", "exchange").returncode == 0
+    assert process.wait(PATIENCE_S) != 0
+    assert eventually(lambda: processes(virtual, "vc1", "exchange") == 0)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("mpi", MPICH_FIRST)
+def test_a_dead_node_ends_the_launch(
+    virtual: Cluster, exchanging: Callable[[Mpi], subprocess.Popen[bytes]], mpi: Mpi
+) -> None:
+    process = exchanging(mpi)
+    virtual.kill_node("vc2")
+    process.wait(PATIENCE_S)  # Open MPI's mpirun sometimes says 0: records are judged by their end line
+    virtual.reap("vc1")
+    assert processes(virtual, "vc1", "exchange") == 0
