@@ -146,8 +146,8 @@ def test_without_it_no_neighbour_wakes_the_engine(mpi: Mpi, program: Path, tmp_p
 
 
 # How often rank 1 rings in each of ten rounds: before it waits, and after what it sent. The first knows nothing yet.
-QUICK = ("send", "recv", "sendrecv", "put")
 BLOCKING = {"send": 2, "ssend": 2, "rsend": 2, "recv": 1, "sendrecv": 3, "replace": 3, "put": 3, "get": 3, "lock": 3}
+QUICK = ("send", "recv", "sendrecv", "put")  # the others with --full
 
 
 @pytest.fixture(scope="module")
