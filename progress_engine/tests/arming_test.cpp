@@ -74,6 +74,36 @@ TEST(Arming, ATryIsMoreThanOneBusyPeriod) {
   EXPECT_EQ(arming.backoff(), first);
 }
 
+// The account was wrong: the same debt does not disarm it again, until nothing is missed any more.
+TEST(Arming, BearsMoreAfterItHasMissedSomething) {
+  Arming arming(first, longest);
+  busy_periods(arming, 51, 0, little);
+  arming.backoff_ended(true);
+  EXPECT_EQ(arming.backoff(), first);
+  busy_periods(arming, 200, 0, little);
+  EXPECT_TRUE(arming.armed());
+  busy_periods(arming, 1, 0, little);
+  EXPECT_FALSE(arming.armed());
+  for (int i = 0; i < 2; ++i) {
+    arming.backoff_ended();
+    busy_periods(arming, 201, 0, little);
+  }
+  arming.backoff_ended();
+  busy_periods(arming, 51, 0, little);
+  EXPECT_FALSE(arming.armed());
+}
+
+TEST(Arming, BearsNotEverything) {
+  Arming arming(first, longest);
+  for (int i = 0; i < 100; ++i) {
+    for (int periods = 0; arming.armed(); ++periods) {
+      ASSERT_LT(periods, 100'000);
+      busy_periods(arming, 1, 0, little);
+    }
+    arming.backoff_ended(true);
+  }
+}
+
 // Moves something in the polls that its script says. Time passes in its polls alone: on a real clock a preempted poll
 // looks productive.
 class ScriptedProgress : public ProgressFunction {

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "eventually.hpp"
 #include "refuse_call.h"
 
 namespace progress_engine {
@@ -265,6 +266,27 @@ TEST(TcpTraffic, NeedsThePollsThatMakeRoom) {
   const PollEffect effect = events.after_poll();
   EXPECT_TRUE(effect.late);
   EXPECT_TRUE(effect.needed);
+}
+
+// Something short is a handshake, and who is full stops the peer; what the kernel takes in waits for nobody.
+TEST(TcpTraffic, WaitsForAnAnswerToSomethingShort) {
+  EpollEvents events(Sockets::new_tcp);
+  const Connection ours;
+  events.refresh();
+  EXPECT_FALSE(events.unanswered());
+  ours.send_byte();
+  ASSERT_TRUE(eventually([&] { return events.unanswered().has_value(); }));
+  const auto one = events.unanswered();
+  EXPECT_EQ(events.unanswered(), one);
+  ours.receive_byte();
+  EXPECT_FALSE(events.unanswered());
+  ours.send_byte();
+  ASSERT_TRUE(eventually([&] { return events.unanswered().has_value(); }));
+  EXPECT_NE(events.unanswered(), one) << "another one";
+  ours.send(20'000);
+  EXPECT_TRUE(eventually([&] { return !events.unanswered(); })) << "data";
+  ours.fill();
+  EXPECT_TRUE(eventually([&] { return events.unanswered().has_value(); })) << "no room for more";
 }
 
 // A socket's number may be another file's by the time its last event is told: a child still has the socket.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -106,6 +107,21 @@ TEST(Events, LeaveAProgramAloneThatWaitsAtOnce) {
   EXPECT_TRUE(program.engine.stop(patience));
 }
 
+// The report tells both: one time is not counted twice.
+TEST(Events, ABackoffBesideAPauseIsAPause) {
+  Program program;
+  program.engine.start();
+  for (int i = 0; i < 50; ++i) {
+    program.exchange(0, microseconds(1000));
+    program.engine.pause();
+    wait(microseconds(10'000));
+    program.engine.resume();
+  }
+  EXPECT_TRUE(program.engine.stop(patience));
+  EXPECT_GT(program.engine.workers().front()->disarmed, 0);
+  EXPECT_LE(program.engine.workers().front()->disarmed, program.engine.time_on());
+}
+
 // Polls find data, and copy what the MPI would copy as well when it is waited for.
 TEST(Events, LeaveAProgramAloneWhoseMessagesTheKernelTakesIn) {
   constexpr int exchanges = 40;
@@ -147,16 +163,17 @@ class Answering : public ProgressFunction {
   std::atomic<int>& answers_;
 };
 
-// What follows the last poll of a busy period is won by it: of a short message there is no other poll.
-TEST(Events, StayArmedForMessagesThatNeedOnePoll) {
+template <typename Announcing>
+struct OneQuestionEach {
   std::atomic<bool> asked{false};
   std::atomic<int> answers{0};
-  Engine engine(make_policy(resolve_values("adaptive", {})), std::make_unique<Answering>(asked, answers),
-                std::make_unique<OneAnswer>(asked));
+  Engine engine{make_policy(resolve_values("adaptive", {})), std::make_unique<Answering>(asked, answers),
+                std::make_unique<Announcing>(asked)};
   ThreadSlot& slot = engine.activity().acquire();
-  engine.start();
-  constexpr int exchanges = 200;
-  const auto most_are_answered = [&] {
+
+  // Of a hundred exchanges.
+  int answered() {
+    constexpr int exchanges = 200;
     const int before = answers;
     for (int i = 0; i < exchanges; ++i) {
       asked = true;
@@ -169,12 +186,36 @@ TEST(Events, StayArmedForMessagesThatNeedOnePoll) {
       slot.depth = 0;
       engine.after_call(slot);
     }
-    return answers - before > exchanges * 9 / 10;
-  };
-  int attempts = 10;  // while the machine is busy fewer are; in a minute of attempts one succeeds by chance alone
-  while (attempts > 0 && !most_are_answered()) --attempts;
-  EXPECT_GT(attempts, 0);
-  EXPECT_TRUE(engine.stop(patience));
+    return (answers - before) * 100 / exchanges;
+  }
+
+  // While the machine is busy fewer are; in a minute of attempts one succeeds by chance alone.
+  void expect_more_than(int share) {
+    engine.start();
+    int attempts = 10;
+    while (attempts > 0 && answered() <= share) --attempts;
+    EXPECT_GT(attempts, 0);
+    EXPECT_TRUE(engine.stop(patience));
+  }
+};
+
+// What follows the last poll of a busy period is won by it: of a short message there is no other poll.
+TEST(Events, StayArmedForMessagesThatNeedOnePoll) { OneQuestionEach<OneAnswer>().expect_more_than(90); }
+
+// No poll shows that it was needed, and without the engine each would be.
+class MissedWhileItBacksOff : public OneAnswer {
+ public:
+  explicit MissedWhileItBacksOff(std::atomic<bool>& asked) : OneAnswer(asked), unread_(asked) {}
+  PollEffect after_poll() override { return {}; }
+  std::optional<std::uint64_t> unanswered() const override { return unread_ ? std::optional(1U) : std::nullopt; }
+
+ private:
+  const std::atomic<bool>& unread_;
+};
+
+// Nothing is until it has backed off; without a look at what waits, less than a quarter are answered.
+TEST(Events, StayArmedWhereTheNetworkWaitsWithoutThem) {
+  OneQuestionEach<MissedWhileItBacksOff>().expect_more_than(50);
 }
 
 struct OnAFabric {

@@ -27,6 +27,11 @@ namespace progress_engine {
 // a CPU to spare. Its price are the engine thread's wakes and the polls that moved nothing. An account of both that
 // runs into debt disarms: the thread then backs off, and tries again. The backoff doubles as long as no try gains. The
 // account has a ceiling: a good past is forgotten.
+//
+// What nobody polled for while it backed off is evidence, too. An account sees what a poll won, not what would have
+// been lost without the engine: where its wakes alone make the program late enough to find a handshake itself, no poll
+// is needed, and without the wakes each would be. So it looks, now and then, whether the network waits for a poll. If
+// it does, the next debts may be larger.
 
 class Arming {
  public:
@@ -37,29 +42,32 @@ class Arming {
   // While disarmed: for how long.
   Nanoseconds backoff() const { return backoff_; }
 
-  // The backoff is over.
-  void backoff_ended() {
+  // The backoff is over; `missed`: a poll was.
+  void backoff_ended(bool missed = false) {
     armed_ = true;
     account_ = 0;
-    backoff_ = std::min(2 * backoff_, longest_backoff_);
+    backoff_ = missed ? first_backoff_ : std::min(2 * backoff_, longest_backoff_);
+    debt_ = missed ? std::min(4 * debt_, largest_debt) : std::max(debt_ / 2, debt);
   }
 
   void settle(Nanoseconds gain, Nanoseconds price) {
     account_ = std::min(account_ + gain - price, ceiling);
     if (account_ > 0) backoff_ = first_backoff_;
-    if (account_ < -debt) armed_ = false;
+    if (account_ < -debt_) armed_ = false;
   }
 
  private:
   // A wake for nothing costs some ten microseconds, a look for new sockets some fifty. A busy period in which the
   // program waits at once gains nothing, whatever the next one does: no single one may decide.
   static constexpr Nanoseconds debt = microseconds(500);
+  static constexpr Nanoseconds largest_debt = 32 * debt;
   static constexpr Nanoseconds ceiling = microseconds(5000);
 
   Nanoseconds first_backoff_;
   Nanoseconds longest_backoff_;
   Nanoseconds backoff_;
   Nanoseconds account_ = 0;
+  Nanoseconds debt_ = debt;  // at which it disarms
   bool armed_ = true;
 };
 
@@ -76,7 +84,7 @@ class EventLoop {
                   microseconds(engine.policy().max_distance_us)),
         unannounced_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().start_distance_us),
                      microseconds(engine.policy().max_distance_us)),
-        arming_(microseconds(engine.policy().rest_us), microseconds(16L * engine.policy().rest_us)),
+        arming_(microseconds(engine.policy().rest_us), microseconds(64L * engine.policy().rest_us)),
         may_disarm_(engine.policy().rest_us > 0 && !engine.policy().managed_waiting),
         timeout_(first_timeout()) {
     if (events_ && doorbell_) events_->watch(doorbell_->published().descriptor(), [this] { read_datagrams(); });
@@ -254,15 +262,31 @@ class EventLoop {
 
   // What the last poll wrote, or made room for, moves beside the computation. For how long nobody says: for a rest.
   Nanoseconds won_since_poll(Nanoseconds time) {
-    return std::exchange(network_works_, false) ? std::min(time - polled_, interval_.start()) : 0;
+    const Nanoseconds rest = std::max(interval_.start(), interval_.current());
+    return std::exchange(network_works_, false) ? std::min(time - polled_, rest) : 0;
   }
 
   void back_off() {
-    const Nanoseconds begin = now();
-    sleep(arming_.backoff());
-    worker_.disarmed.store(worker_.disarmed.load(std::memory_order_relaxed) + now() - begin, std::memory_order_relaxed);
-    arming_.backoff_ended();
+    bool missed = false;
+    const Nanoseconds end = now() + arming_.backoff();
+    while (!missed && !engine_.stopping() && now() < end) {
+      const Nanoseconds before = engine_.time_on();  // a pause is counted as one
+      sleep(std::min(look_period, end - now()));
+      missed = waits_for_a_poll();
+      const Nanoseconds passed = engine_.time_on() - before;
+      worker_.disarmed.store(worker_.disarmed.load(std::memory_order_relaxed) + passed, std::memory_order_relaxed);
+    }
+    arming_.backoff_ended(missed);
     begin_account();
+  }
+
+  // Whether a handshake lies unread, or a socket is full, and the network stands still while the program computes.
+  bool waits_for_a_poll() {
+    if (!events_ || !engine_.may_poll()) return false;
+    const auto unanswered = events_->unanswered();
+    if (!unanswered) return false;
+    sleep(standstill);
+    return engine_.may_poll() && events_->unanswered() == unanswered;
   }
 
   // A ring leaves its mark on the line before the datagram that ends a sleep. A datagram without a mark is a late one,
@@ -365,8 +389,10 @@ class EventLoop {
   Nanoseconds gain_ = 0;  // since the account was settled, as are the next two
   Nanoseconds idle_ = 0;  // in polls that moved nothing
   std::uint64_t wakes_ = 0;
-  std::uint64_t operations_ = 0;   // at the last poll, see note_operations()
-  Nanoseconds noted_ = 0;          // when their number was another one
+  static constexpr Nanoseconds look_period = microseconds(10'000);  // in backoff: one wake in it costs little
+  static constexpr Nanoseconds standstill = microseconds(200);      // many times what a wake costs
+  std::uint64_t operations_ = 0;                                    // at the last poll, see note_operations()
+  Nanoseconds noted_ = 0;                                           // when their number was another one
   Nanoseconds awaited_since_ = 0;  // by a neighbour in a blocking call; 0: nobody, as far as is known
   // Of the time with something pending beside computation, what polls that nothing announces may cost.
   static constexpr Nanoseconds watched_share = 16;

@@ -216,7 +216,7 @@ const std::vector<Setting>& all_settings() {
                                        "longest polling interval that the control may choose"),
       number<&Policy::rest_us>("rest_us", "us", 0, 1000000, "10000",
                                "backoff of points=events: how long it does not poll when polling did not pay; doubles "
-                               "up to sixteen times, "
+                               "up to 64 times, "
                                "0 = never"),
       number<&Policy::eager_bytes>(
           "eager_bytes", "bytes", 0, 1048576, "0",

@@ -5,10 +5,10 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "platform/fork_mutex.hpp"
 #include "platform/platform.hpp"
 #include "telemetry/fields.hpp"
 
@@ -48,7 +48,7 @@ class PhaseMeter {
  private:
   void close(Nanoseconds now, std::uint64_t completed);
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   bool open_ = false;
   bool armed_ = false;
   Nanoseconds since_ = 0;

@@ -22,6 +22,7 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 namespace progress_engine {
@@ -263,6 +264,18 @@ PollEffect EpollEvents::after_poll() {
   const bool wrote =
       std::ranges::any_of(written_, [](const auto& before) { return written_into(before.first) != before.second; });
   return {.late = late_, .needed = late_ || wrote || unknown};
+}
+
+std::optional<std::uint64_t> EpollEvents::unanswered() const {
+  std::uint64_t arrived = 0;
+  bool any = false;
+  for (const int descriptor : watched_ | std::views::take(most_looked_at)) {
+    const int unread = queued(descriptor, SIOCINQ);
+    if (unread == 0 || (unread > longest_handshake && !is_nearly_full(descriptor))) continue;
+    arrived += carried_by(descriptor);
+    any = true;
+  }
+  return any ? std::optional(arrived) : std::nullopt;
 }
 
 void EpollEvents::watch(int descriptor, std::function<void()> handler) {

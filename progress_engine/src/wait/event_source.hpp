@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -55,6 +56,9 @@ class EventSource {
   // Before and after a poll that follows a wait().
   virtual void before_poll() = 0;
   virtual PollEffect after_poll() = 0;
+  // Without a poll: what the network waits to be answered, as a number that changes when more arrives. None: nothing
+  // that shows. Messages so short are handshakes; what the kernel takes in by itself waits for nobody until it is full.
+  virtual std::optional<std::uint64_t> unanswered() const { return std::nullopt; }
   // Whether there are places where traffic can show.
   virtual bool any() const = 0;
   // Whether sockets are among them.
@@ -92,6 +96,7 @@ class EpollEvents : public EventSource {
   bool wait(Nanoseconds bound) override;
   void before_poll() override;
   PollEffect after_poll() override;
+  std::optional<std::uint64_t> unanswered() const override;
   bool has_sockets() const override { return any_; }
   bool any() const override { return any_ || (fabrics_ && fabrics_->any()); }
   bool carries() const override { return carries_ || (announced_ && fabrics_->any()); }
@@ -106,6 +111,9 @@ class EpollEvents : public EventSource {
   static constexpr int most_rounds = 8;
   // An answer may leave through another socket than what it answers came in by. So of so few all are asked.
   static constexpr std::size_t most_asked = 4;
+
+  static constexpr int longest_handshake = 1024;  // bytes
+  static constexpr std::size_t most_looked_at = 64;
 
   // Watches an armed descriptor until it is readable, once: whoever polls next arms it again.
   void expect(const Fabrics::Object& object);
