@@ -24,7 +24,7 @@ from analysis.errors import UsageError
 from analysis.metrics.evaluate import REFERENCE, evaluate
 from analysis.records import frames
 from analysis.records.load import Records
-from analysis.records.read import PAUSED
+from analysis.records.read import ARMED, PAUSED
 from analysis.statistics.bootstrap import DISTURBED, disturbance, measured_s
 from analysis.statistics.interval import Interval
 
@@ -197,6 +197,21 @@ class Evidence:
     def stolen(self, points: pd.DataFrame) -> float | None:
         """The share of these rows' measured time that the hypervisor took; None: none, or it was not recorded."""
         return disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
+
+    def pairs(self, part: pd.DataFrame, quantity: str, rate: bool = False) -> list[tuple[Array, Array]]:
+        """Per launch that paused its engine by turns the times of its slowest rank, with the engine and without: of
+        each pair one, the median where a repetition has several."""
+        found: dict[str, tuple[float, tuple[Array, Array]]] = {}
+        good = part.loc[part["status"] == "ok", "launch"]
+        for row, launch in zip(good.index, good, strict=True):
+            names = (ARMED, quantity, PAUSED + quantity)
+            first, *both = (self.records.series_values(*self.records.places.get((row, name), (0, 0))) for name in names)
+            if len(first) and all(len(values) and (values > 0).all() for values in both):
+                on, off = (np.median(values.reshape(len(first), -1), axis=1) ** (-1 if rate else 1) for values in both)
+                slow = float(np.median(np.concatenate([on, off])))
+                if launch not in found or slow > found[launch][0]:
+                    found[launch] = slow, (on, off)
+        return [both for _, both in found.values()]
 
     def _measured_s(self, row: int) -> float:
         """How long the samples of a row took; of a study without phases its longest quantity that is a time."""

@@ -14,12 +14,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.evidence import SETTING, STATISTICS, Array, Evidence, Value, Where, disturbed, matching, remark, same_work
+from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import COMP_EQUALS_COMM, NO_COMPUTATION
 from analysis.records import frames
 from analysis.records.frames import partly, unmeasured
 from analysis.records.load import parameter_columns
 from analysis.statistics.bootstrap import difference_of_medians, of_medians, ratio_of_medians
 from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, simultaneous
+from analysis.statistics.pairs import ratio_of_pairs
 from analysis.words import point_words
 
 OTHERS = ("bare", "mpi-async")  # "best other MPI": over all MPIs and their own asynchronous modes
@@ -110,13 +112,20 @@ class Ratio:
             return Value(*place, NO_VALUE, self.variant, caveat)
         good = [rows[rows["status"] == "ok"] for rows in (part, *groups)]
         unlike = _different_work([rows for rows in good[1:] if len(rows) and not same_work(good[0], rows)], mpi)
-        interval = NO_VALUE if unlike else self._compared(mine, other)
+        interval = NO_VALUE if unlike else self._within(evidence, part) or self._compared(mine, other)
         interval = replace(simultaneous(interval, sum(map(bool, every))), points=1)
         nothing = "" if math.isfinite(interval.value) else "what it is divided by took no time"
         disturbance, said = evidence.state(pd.concat(good))
         some = [partly(part), *(partly(rows, _who(rows)) for rows, found in zip(groups, every, strict=True) if found)]
         caveat = unlike or caveat or nothing or self._alone(groups, mpi) or disturbance
         return Value(*place, interval, self.variant, caveat, _both(*some, said))
+
+    def _within(self, evidence: Evidence, part: pd.DataFrame) -> Interval | None:
+        """Against bare, where launches paused their engine by turns: of the pairs within them."""
+        if self.below != REFERENCE or self.below_where or self.statistic != "median":
+            return None
+        found = ratio_of_pairs([np.log(on / off) for on, off in evidence.pairs(part, self.quantity)])
+        return found if math.isfinite(found.value) else None
 
     def _compared(self, mine: list[Array], other: list[Array]) -> Interval:
         return ratio_of_medians(mine, other)

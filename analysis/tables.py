@@ -26,10 +26,10 @@ from analysis.errors import UsageError
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
 from analysis.records.load import Records, load
-from analysis.records.read import ARMED, BEFORE, PAUSED, judged_by
+from analysis.records.read import BEFORE, judged_by
 from analysis.statistics.bootstrap import middle, ratio_of_medians
 from analysis.statistics.interval import TAIL, Interval, chance_above, chance_below, holm, simultaneous
-from analysis.statistics.pairs import of_pairs, together
+from analysis.statistics.pairs import exponential, ratio_of_pairs, together
 from analysis.words import point_words
 
 
@@ -199,11 +199,7 @@ def pooled(found: Iterable[tuple[str, Interval]]) -> Interval:
     means = [np.mean([value for value, _ in ones]) for ones in of_workload.values()]
     errors = [math.sqrt(sum(error**2 for _, error in ones)) / len(ones) for ones in of_workload.values()]
     kind = f"95 % interval over {len(means)} workloads"
-    return _exponential(together(means, errors, kind))
-
-
-def _exponential(logs: Interval) -> Interval:
-    return replace(logs, value=math.exp(logs.value), low=math.exp(logs.low), high=math.exp(logs.high))
+    return exponential(together(means, errors, kind))
 
 
 def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
@@ -212,7 +208,7 @@ def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
     launches = {name: times(evidence.records, group, quantity, rate) for name, group in by_variant.items()}
     bad = {name: failure(group) for name, group in by_variant.items()}
     bare = [] if bad.get(BASE) else launches.get(BASE, [])
-    within = {name: pairs(evidence.records, group, quantity, rate) for name, group in by_variant.items()}
+    within = {name: evidence.pairs(group, quantity, rate) for name, group in by_variant.items()}
     without = bare or next(([off for _, off in both] for name, both in within.items() if both and not bad[name]), [])
     allowed = _allowed(quantity, rate, without)
     cells = {}
@@ -220,7 +216,7 @@ def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
         if failed := bad[name]:
             cells[name] = failed
         elif both := within[name]:
-            ratio = _exponential(of_pairs([np.log(on / off) for on, off in both]))
+            ratio = ratio_of_pairs([np.log(on / off) for on, off in both])
             few = (
                 "" if math.isfinite(ratio.value) else "pairs of one launch alone, or too few of them, have no interval"
             )
@@ -265,22 +261,6 @@ def times(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> li
         if len(values):
             found.setdefault(launch, []).append(1 / values if rate else values)
     return [max(ranks, key=lambda values: float(np.median(values))) for ranks in found.values()]
-
-
-def pairs(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> list[tuple[Array, Array]]:
-    """Per launch that paused its engine by turns the times of its slowest rank, with the engine and without: of each
-    pair one, the median where a repetition has several."""
-    found: dict[str, tuple[float, tuple[Array, Array]]] = {}
-    good = part.loc[part["status"] == "ok", "launch"]
-    for row, launch in zip(good.index, good, strict=True):
-        names = (ARMED, quantity, PAUSED + quantity)
-        first, *both = (records.series_values(*records.places.get((row, name), (0, 0))) for name in names)
-        if len(first) and all(len(values) and (values > 0).all() for values in both):
-            on, off = (np.median(values.reshape(len(first), -1), axis=1) ** (-1 if rate else 1) for values in both)
-            slow = float(np.median(np.concatenate([on, off])))
-            if launch not in found or slow > found[launch][0]:
-                found[launch] = slow, (on, off)
-    return [both for _, both in found.values()]
 
 
 def failure(part: pd.DataFrame) -> Cell | None:

@@ -7,6 +7,9 @@ was waited for. An acknowledgement that comes while the rank computes costs it n
 the rank itself started, computed and waited for. comp, comp_in and wait are those of the ranks that compute. Where
 several ranks count, the slowest one's median is the launch's: a step is over when its last rank is.
 
+Where launches paused their engine by turns, what it changes is told of the pairs within them (analysis/statistics/
+pairs.py), in which the launch's own speed cancels; else of a variant's launches and those of bare.
+
 `limit`: what an engine could reach, measured by a minimal program that moves the same bytes without MPI.
 
 Its thread sleeps for a while after each move, and the best time to sleep is not known beforehand: it is swept. The
@@ -20,6 +23,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,8 +36,10 @@ import pandas as pd
 from analysis.metrics.formulas import Metric, Times, as_float, divide
 from analysis.records import frames
 from analysis.records.load import Records, identity
+from analysis.records.read import ARMED, PAUSED
 from analysis.statistics.bootstrap import DISTURBED, Draws, Group, effective_groups, interval, resampled_medians
 from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, median_interval
+from analysis.statistics.pairs import ratio_of_pairs
 
 Array = npt.NDArray[np.float64]
 POOL = 256  # bootstrap medians kept of one launch's samples; more changes no interval
@@ -65,6 +71,7 @@ class LaunchTimes:
     medians: dict[str, float]
     pools: dict[str, Array]
     samples: int
+    pairs: Array | None = None  # of each two steps the log of the whole time with the engine over that without
 
 
 def counting_ranks(ranks: Sequence[RankSamples], pattern: str | None, which: str) -> list[RankSamples]:
@@ -86,7 +93,28 @@ def launch_times(ranks: Sequence[RankSamples], pattern: str | None, rng: np.rand
         medians[name] = max((median for median, _ in per_rank), default=float("nan"))
         pools[name] = np.max([pool for _, pool in per_rank], axis=0) if per_rank else np.full(POOL, np.nan)
     count = max((len(rank.samples["total_s"]) for rank in ranks if "total_s" in rank.samples), default=0)
-    return LaunchTimes(medians, pools, count)
+    return LaunchTimes(medians, pools, count, _pairs(counting_ranks(ranks, pattern, "timing")))
+
+
+def _pairs(ranks: Sequence[RankSamples]) -> Array | None:
+    """Of the slowest rank; None where no launch paused its engine by turns."""
+    both = [(_whole(rank.samples, ""), _whole(rank.samples, PAUSED)) for rank in ranks if ARMED in rank.samples]
+    known = [(on, off) for on, off in both if on is not None and off is not None]
+    if not known:
+        return None
+    on, off = max(known, key=lambda pair: float(np.median(pair[1])))
+    return np.log(on / off) if len(on) == len(off) and min(on.min(), off.min()) > 0 else None
+
+
+def _whole(samples: dict[str, Array], which: str) -> Array | None:
+    """Of each step the total as _rank_time() has it; `which`: before the quantities' names."""
+    mine = {name.removeprefix(which): values for name, values in samples.items() if name.startswith(which)}
+    if "total_s" not in mine:
+        return None
+    latency = float(np.median(mine["ack_s"])) if len(mine.get("ack_s", ())) else 0.0
+    own = _own_part(mine) if latency else None
+    whole = mine["total_s"] - latency
+    return whole if own is None else np.maximum(whole, own)
 
 
 # What a rank does in a step before it waits for the acknowledgement alone.
@@ -124,6 +152,7 @@ class VariantTimes:
     launches: int
     samples: int
     rounds: dict[int, dict[str, float]] = field(default_factory=dict)  # round -> its launch's medians
+    pairs: list[Array] = field(default_factory=list)  # of launches that paused their engine by turns
     tail: dict[str, Any] = field(default_factory=dict)  # columns of evaluate()'s frame, see tail_columns
 
     @classmethod
@@ -137,7 +166,8 @@ class VariantTimes:
             for name in SOURCES
         }
         medians = dict(zip(rounds, (x.medians for x in launches), strict=False))
-        return cls(draws, len(launches), sum(x.samples for x in launches), medians)
+        pairs = [x.pairs for x in launches if x.pairs is not None]
+        return cls(draws, len(launches), sum(x.samples for x in launches), medians, pairs)
 
     def in_round(self, turn: int, reference: VariantTimes) -> Times:
         """The times of one launch, with comm and comp of the reference's launch of the same round."""
@@ -246,7 +276,10 @@ def against(metric: Metric, mine: VariantTimes, limit: VariantTimes, bare: Varia
 
 
 def change(mine: VariantTimes, bare: VariantTimes) -> Interval:
-    """The whole time over bare's, 0.6 where 40 % shorter, over two groups of launches."""
+    """The whole time over bare's, 0.6 where 40 % shorter: within launches where those paused their engine by turns,
+    else over two groups of launches."""
+    if math.isfinite((within := ratio_of_pairs(mine.pairs)).value):
+        return within
     total, there = mine.draws["total"], bare.draws["total"]
     return interval(
         as_float(divide(total.value, there.value)),

@@ -7,7 +7,9 @@ not cancel, an effect that differs from launch to launch, widens the interval: t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +65,15 @@ def of_pairs(launches: Sequence[npt.ArrayLike]) -> Interval:
     enough = len(kept) >= ENOUGH_LAUNCHES
     interval = together(middles, [noise * np.sqrt(count / len(one)) for one in kept], _kind(pairs, len(kept), enough))
     return interval if enough else Interval(interval.value, interval.low, interval.high, interval.kind, False)
+
+
+def ratio_of_pairs(launches: Sequence[npt.ArrayLike]) -> Interval:
+    """The same of the logarithms of ratios -> their middle as a ratio."""
+    return exponential(of_pairs(launches))
+
+
+def exponential(logs: Interval) -> Interval:
+    return replace(logs, value=math.exp(logs.value), low=math.exp(logs.low), high=math.exp(logs.high))
 
 
 def _kind(pairs: int, launches: int, enough: bool) -> str:

@@ -17,7 +17,7 @@ from analysis import enough
 from analysis.evidence import Evidence
 from analysis.limit import goals, main
 from analysis.metrics.evaluate import evaluate
-from analysis.metrics.times import ONE_LAUNCH
+from analysis.metrics.times import ONE_LAUNCH, LaunchTimes, RankSamples, VariantTimes, change, launch_times
 from analysis.records.load import load
 from analysis.records.read import BadLine, apart
 from analysis.report.tables import results
@@ -353,6 +353,28 @@ def test_a_file_whose_pairs_are_broken_is_told(tmp_path: Path) -> None:
     write_lines(file, lines)
     (problem,) = load([folder]).problems[-1:]
     assert "not one repetition with the engine" in str(problem)
+
+
+def of_overlap(rng: np.random.Generator, gain: float, paused: bool) -> LaunchTimes:
+    """A launch's times of a message of 1 ms beside 1 ms of computation; its acknowledgement takes as long again."""
+    on, off = samples(rng, -gain, 20)
+    ack = np.full(20, 0.001)
+    mine = {"total_s": on + ack, "ack_s": ack, "comp_s": off, "comm_s": off}
+    if paused:
+        mine |= {"armed": np.ones(20), "paused_total_s": off + ack, "paused_ack_s": ack}
+    return launch_times([RankSamples("sender", mine)], "both", rng)
+
+
+def test_what_the_engine_changes_is_told_of_pairs_where_there_are_some() -> None:
+    rng = np.random.default_rng(3)
+    paired, alone, bare = (
+        VariantTimes.of([of_overlap(rng, gain, paused) for _ in range(6)], rng)
+        for gain, paused in ((0.05, True), (0.05, False), (0.0, False))
+    )
+    found, other = change(paired, bare), change(alone, bare)
+    assert found.low < 0.95 < found.high < 0.98, "without what the acknowledgement takes"
+    assert found.high - found.low < (other.high - other.low) / 2
+    assert "pairs" in found.kind and "pairs" not in other.kind
 
 
 def test_effects_that_differ_weigh_more_alike_than_their_errors_have_it() -> None:
