@@ -21,13 +21,14 @@ OVERLAP_BY_SIZE = replace(
     of_a_paper=False,
     title="From which message size on does the engine pay, and how near does it come to plain TCP?",
     group="sizes",
+    on_off=True,
     source="No paper's",
     scales={
         "test": Scale(
             2, (EQUAL | {"size_bytes": (64 * KIB, 256 * KIB)},), 3, 5, 1, 0.4, variants=("bare", "adaptive"),
             mpis=("openmpi",),
         ),
-        "quick": Scale(DEFENSIBLE, (EQUAL,), 5, 100, 2, 0.5, variants=VARIANTS, limit=WAKES),
+        "quick": Scale(DEFENSIBLE, (EQUAL,), 5, 200, 2, 1.0, variants=VARIANTS, limit=WAKES),
         "paper": Scale(
             2 * DEFENSIBLE,
             (EQUAL | {"pattern": ("both", "sender", "receiver"), "comp_over_comm": (0.5, 1.0, 2.0)},),
