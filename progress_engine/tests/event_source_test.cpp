@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -189,6 +190,11 @@ class Connection {
     std::vector<char> data(bytes);
     EXPECT_GT(read(to_, data.data(), bytes), 0);
   }
+  // Whether so much has come that nobody has read.
+  bool holds(std::size_t bytes) const {
+    int unread = 0;
+    return ioctl(to_, FIONREAD, &unread) == 0 && unread == static_cast<int>(bytes);
+  }
   void send(std::size_t bytes) const {
     const std::vector<char> data(bytes);
     EXPECT_EQ(write(from_, data.data(), bytes), static_cast<ssize_t>(bytes));
@@ -287,6 +293,36 @@ TEST(TcpTraffic, WaitsForAnAnswerToSomethingShort) {
   EXPECT_TRUE(eventually([&] { return !events.unanswered(); })) << "data";
   ours.fill();
   EXPECT_TRUE(eventually([&] { return events.unanswered().has_value(); })) << "no room for more";
+}
+
+TEST(TcpTraffic, IsSmallWhereNoMoreThanARequestHasCome) {
+  EpollEvents events(Sockets::new_tcp);
+  const Connection ours;
+  events.refresh();
+  while (events.wait(microseconds(5000))) {
+  }
+  const auto small = [&](std::size_t request, std::size_t answer, bool announced = true) {
+    ours.send(request);
+    if (announced) {
+      EXPECT_TRUE(events.wait(seconds(5)));
+    } else {
+      EXPECT_TRUE(eventually([&] { return ours.holds(request); }));
+    }
+    events.before_poll();
+    ours.receive(request);
+    if (answer > 0) ours.send(answer);
+    const bool is_small = events.after_poll().small;
+    if (answer > 0) ours.receive(answer);
+    while (events.wait(microseconds(5000))) {
+    }
+    return is_small;
+  };
+  EXPECT_TRUE(small(100, 0));
+  EXPECT_TRUE(small(100, 100));
+  EXPECT_FALSE(small(1448, 0)) << "a segment, as of a stream";
+  EXPECT_FALSE(small(100, 1448)) << "the answer is one";
+  EXPECT_TRUE(small(100, 100, false)) << "the timer's poll finds it";
+  EXPECT_FALSE(small(1448, 0, false));
 }
 
 // A socket's number may be another file's by the time its last event is told: a child still has the socket.

@@ -337,6 +337,62 @@ TEST(Events, FollowTheRoundsOfACollectiveOperation) {
   EXPECT_GT(most, 2 * rests) << "rounds in the time of a hundred rests, of " << rests * usual_rest / round_time;
 }
 
+// A computing target of one-sided operations: each takes one poll, which answers it and takes as long as one that moves
+// data, and the next one comes when its origin has the answer.
+class Requests : public ProgressFunction {
+ public:
+  explicit Requests(std::atomic<Nanoseconds>& comes) : comes_(comes) {}
+  void poll() override {
+    const Nanoseconds begin = now();
+    if (begin < comes_) return;
+    while (now() - begin < microseconds(100)) {
+    }
+    ++answered;
+    comes_ = now() + round_time;
+  }
+  std::atomic<int> answered{0};
+
+ private:
+  std::atomic<Nanoseconds>& comes_;
+};
+
+class SmallRequests : public Announced {
+ public:
+  SmallRequests(const std::atomic<Nanoseconds>& comes, bool announces) : Announced(comes), announces_(announces) {}
+  PollEffect after_poll() override { return {.needed = true, .small = true}; }
+  bool carries() const override { return announces_; }
+
+ private:
+  bool announces_;
+};
+
+class OfAWindow : public testing::TestWithParam<bool> {};
+
+// Also before the connection has carried so much that it is known to be the MPI's.
+TEST_P(OfAWindow, RequestsAreAnsweredAsTheyCome) {
+  std::atomic<Nanoseconds> comes{0};
+  auto progress = std::make_unique<Requests>(comes);
+  const Requests& requests = *progress;
+  const std::string rest = std::to_string(usual_rest / microseconds(1));
+  Engine engine(make_policy(resolve_values("adaptive", {{"start_distance_us", rest}})), std::move(progress),
+                std::make_unique<SmallRequests>(comes, GetParam()));
+  engine.activity().acquire();
+  engine.activity().add_progress_user();
+  engine.start();
+  constexpr int rests = 100;
+  int most = 0;
+  for (const Nanoseconds end = now() + patience; most <= 2 * rests && now() < end;) {
+    const int before = requests.answered;
+    const Nanoseconds begin = now();
+    wait(rests * usual_rest);
+    most = std::max(most, static_cast<int>((requests.answered - before) * rests * usual_rest / (now() - begin)));
+  }
+  engine.activity().remove_progress_user();
+  EXPECT_TRUE(engine.stop(patience));
+  EXPECT_GT(most, 2 * rests) << "answers in the time of a hundred of the longest rests";
+}
+INSTANTIATE_TEST_SUITE_P(Events, OfAWindow, testing::Bool());
+
 // Every process of the network namespace can send to the doorbell's name.
 TEST(Events, AFloodOfUnmarkedDatagramsCostsABoundedNumberOfWakes) {
   const std::string name = "flood " + std::to_string(getpid());

@@ -113,7 +113,7 @@ class EventLoop {
     if (announced()) {
       // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
       if (burst.productive > 0 || traffic_)
-        sleep(rounds_.rest(rest_after(burst), std::min(interval_.minimum(), interval_.price())));
+        sleep(asked_ ? shortest_rest() : rounds_.rest(rest_after(burst), shortest_rest()));
       traffic_ = engine_.may_poll() && await_traffic(timeout_);
     } else {
       await_anything(burst);
@@ -123,8 +123,8 @@ class EventLoop {
   // No source has shown that it announces the MPI's traffic: a ring ends the wait, else the timer does.
   void await_anything(const BurstResult& burst) {
     if (burst.productive > 0 || burst.awaited) unannounced_.event(polled_);
-    in_bulk_ = in_bulk_ || interval_.is_bulk(burst.productive_time);
-    const Nanoseconds rest = in_bulk_ ? gathering() : interval_.minimum();
+    in_bulk_ = !asked_ && (in_bulk_ || interval_.is_bulk(burst.productive_time));
+    const Nanoseconds rest = asked_ ? shortest_rest() : in_bulk_ ? gathering() : interval_.minimum();
     if (in_bulk_ && burst.productive > 0) {
       sleep(rest);  // time for more to gather
       traffic_ = false;
@@ -133,6 +133,9 @@ class EventLoop {
     if (traffic_) sleep(rest);  // however often it is rung
     traffic_ = engine_.may_poll() && await_traffic(std::max(rest, unannounced_.next(polled_)));
   }
+
+  // What a wake takes: the computation has as much of the core as whoever is answered.
+  Nanoseconds shortest_rest() const { return std::min(interval_.minimum(), interval_.price()); }
 
   // The rest in which more of a message gathers. Who sleeps until it has come, or sits in a blocking call on this node,
   // waits longer for whatever is found late.
@@ -179,6 +182,9 @@ class EventLoop {
     const bool rung = worker_.answers.load(std::memory_order_relaxed) != answers;
     const bool from_here = rung || (doorbell_ && doorbell_->all_are_near());
     const auto effect = events_ ? events_->after_poll() : PollEffect{};
+    // Who reaches into a window asks again when it has its answer: nothing gathers in a rest, however long it is, and
+    // the poll that answers takes as long as one that moves data.
+    asked_ = (traffic_ || burst.productive > 0) && effect.small && engine_.activity().progress_users() > 0;
     needed_ = needed_ || effect.needed || !announced();
     idle_ += burst.idle_time;
     won_ = 0;
@@ -188,9 +194,9 @@ class EventLoop {
       won_ = from_here ? won_here(burst.productive_time) : won_afar(burst.productive_time, last);
     else if (!announced())
       won_ = (polled_ - last) / watched_share;
-    if (announced() && traffic_ && !interval_.is_bulk(burst.productive_time))
+    if (announced() && traffic_ && !asked_ && !interval_.is_bulk(burst.productive_time))
       rounds_.after_wake({burst.steps, polled_ - last, awaited_});
-    interval_.after_wake({burst.productive_time, burst.idle_time, effect.late});
+    interval_.after_wake({asked_ ? 0 : burst.productive_time, burst.idle_time, effect.late && !asked_});
     if (burst.productive > 0 && !traffic_) suspect_a_source();
     timeout_ = burst.productive > 0 || traffic_ || timeout_ < first_timeout()
                    ? first_timeout()
@@ -368,6 +374,7 @@ class EventLoop {
   bool may_disarm_;  // who sleeps until the engine has moved his message cannot do without it
   Nanoseconds timeout_;
   bool traffic_ = false;
+  bool asked_ = false;         // what came is a request of who reaches into a window
   bool awaited_ = false;       // it came some time after the wait had begun
   bool read_all_ = true;       // the doorbell's socket is empty
   Nanoseconds pause_for_ = 0;  // before it listens again, see read_datagrams()

@@ -244,6 +244,11 @@ void EpollEvents::before_poll() {
     const bool ran_dry = sending_.contains(descriptor) && queued(descriptor, SIOCOUTQ) == 0;
     return ran_dry || is_nearly_full(descriptor);
   });
+  // What the timer found has been announced by nobody.
+  const auto is_small = [](int descriptor) { return queued(descriptor, SIOCINQ) <= largest_request; };
+  small_ = !told_by_others_ && any_ &&
+           (ready_.empty() ? watched_.size() <= most_asked && std::ranges::all_of(watched_, is_small)
+                           : std::ranges::all_of(ready_, is_small));
   written_.clear();
   const auto ask = [this](int descriptor) {
     if (const auto written = written_into(descriptor)) written_.emplace(descriptor, *written);
@@ -261,9 +266,14 @@ PollEffect EpollEvents::after_poll() {
     else
       sending_.erase(descriptor);
   const bool unknown = told_by_others_ || (!ready_.empty() && written_.empty());
-  const bool wrote =
-      std::ranges::any_of(written_, [](const auto& before) { return written_into(before.first) != before.second; });
-  return {.late = late_, .needed = late_ || wrote || unknown};
+  bool wrote = false;
+  bool wrote_little = !unknown;
+  for (const auto& [descriptor, before] : written_) {
+    const auto after = written_into(descriptor);
+    wrote = wrote || after != before;
+    wrote_little = wrote_little && after && *after - before <= largest_request;
+  }
+  return {.late = late_, .needed = late_ || wrote || unknown, .small = small_ && wrote_little};
 }
 
 std::optional<std::uint64_t> EpollEvents::unanswered() const {
@@ -271,7 +281,7 @@ std::optional<std::uint64_t> EpollEvents::unanswered() const {
   bool any = false;
   for (const int descriptor : watched_ | std::views::take(most_looked_at)) {
     const int unread = queued(descriptor, SIOCINQ);
-    if (unread == 0 || (unread > longest_handshake && !is_nearly_full(descriptor))) continue;
+    if (unread == 0 || (unread > largest_request && !is_nearly_full(descriptor))) continue;
     arrived += carried_by(descriptor);
     any = true;
   }

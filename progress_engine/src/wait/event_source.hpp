@@ -34,6 +34,9 @@ struct PollEffect {
   // Without it the network would have stood still: it came late, or wrote what a peer waits for. What only reads what
   // the kernel has taken in wins nothing. True where nobody can tell, as of a fabric's library.
   bool needed = false;
+  // What came and what the poll wrote are so little on each socket that they are messages by themselves, as a request
+  // and its answer, and no part of a stream. False where nobody can tell.
+  bool small = false;
 };
 
 struct EventCounts {
@@ -112,7 +115,7 @@ class EpollEvents : public EventSource {
   // An answer may leave through another socket than what it answers came in by. So of so few all are asked.
   static constexpr std::size_t most_asked = 4;
 
-  static constexpr int longest_handshake = 1024;  // bytes
+  static constexpr int largest_request = 1024;  // bytes, or handshake: of a stream at least a segment has come, or left
   static constexpr std::size_t most_looked_at = 64;
 
   // Watches an armed descriptor until it is readable, once: whoever polls next arms it again.
@@ -141,6 +144,7 @@ class EpollEvents : public EventSource {
   std::map<int, std::uint64_t> written_;           // into sockets, before the poll
   bool told_by_others_ = false;                    // than sockets, of the last wait()
   bool late_ = false;                              // before the poll
+  bool small_ = false;                             // what came, before the poll
   std::set<ino_t> foreign_;
   std::atomic<bool> any_{false};  // a socket is watched
   bool carries_ = false;
