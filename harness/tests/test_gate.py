@@ -38,6 +38,11 @@ def gate(rounds: int = 4, **changes: object) -> Gate:
     return replace(planned, **changes)  # type: ignore[arg-type]
 
 
+REQUEST = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+FACTS = Facts("s", "now", "complete", **REQUEST.facts())
+CALL = ("gate", "--base", "bare", "--new", "off", "--system", "local", "--store")
+
+
 def test_every_round_has_each_arm_once_between_two_canaries() -> None:
     schedule = gate().in_rounds().last("s.vcluster.mpich", 7)
     names = [launch.arm.name for launch in schedule if launch.arm]
@@ -50,13 +55,12 @@ def test_every_round_has_each_arm_once_between_two_canaries() -> None:
 
 
 def test_a_gates_request_survives_its_session() -> None:
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
-    again = from_facts(Facts("s", "now", "complete", **request.facts()))
-    assert again.gate == request.gate
-    assert request.programs() == {"mpich": ["microbench"]}
-    canary, first = request.jobs()[0].launches[:2]
-    assert request.jobs()[0].points_of(canary) == gates.CANARY.points
-    assert len(request.jobs()[0].points_of(first)) > 1
+    again = from_facts(FACTS)
+    assert again.gate == REQUEST.gate
+    assert REQUEST.programs() == {"mpich": ["microbench"]}
+    canary, first = REQUEST.jobs()[0].launches[:2]
+    assert REQUEST.jobs()[0].points_of(canary) == gates.CANARY.points
+    assert len(REQUEST.jobs()[0].points_of(first)) > 1
 
 
 @pytest.fixture
@@ -108,24 +112,17 @@ def test_a_damaged_store_is_said_before_anything_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "old.gate.json").write_text("{")
-    call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path)]
-    assert main(call) == 2
+    assert main([*CALL, str(tmp_path)]) == 2
     assert "old.gate.json" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["old.gate.json"]
     assert main(["history", "--store", str(tmp_path)]) == 2
 
 
 def test_what_breaks_or_is_stopped_is_not_a_slower_candidate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for error in (
-        KeyboardInterrupt(),
-        Failure("no nodes"),
-        OSError("gone"),
-        BrokenPipeError(32, "gone"),
-        KeyError("x"),
-    ):
+    gone = OSError("gone"), BrokenPipeError(32, "gone")
+    for error in (KeyboardInterrupt(), Failure("no nodes"), *gone, KeyError("x")):
         monkeypatch.setattr(gates, "with_arms", Raising(error))
-        call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path)]
-        assert main(call) == (130 if isinstance(error, KeyboardInterrupt) else 3)
+        assert main([*CALL, str(tmp_path)]) == (130 if isinstance(error, KeyboardInterrupt) else 3)
 
 
 def test_a_verdict_that_cannot_be_read_is_not_a_slower_candidate(
@@ -134,8 +131,7 @@ def test_a_verdict_that_cannot_be_read_is_not_a_slower_candidate(
     """A defect keeps its traceback."""
     monkeypatch.setattr(measured, "read", Raising(KeyError("arm")))
     monkeypatch.setattr(gates, "with_arms", lambda *_: _tell(measuring, None, measuring.path / "store"))
-    call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(measuring.path / "store")]
-    assert main(call) == 3
+    assert main([*CALL, str(measuring.path / "store")]) == 3
     assert "Traceback" in (said := capsys.readouterr().err) and "KeyError: 'arm'" in said
 
 
@@ -152,8 +148,7 @@ def test_a_gate_that_broke_off_has_not_ended(
         said.append(words[2])
         return real(*words)
 
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
-    session = Session(tmp_path, Facts("s", "now", state, **request.facts()))
+    session = Session(tmp_path, Facts("s", "now", state, **REQUEST.facts()))
     what = measured.Measurement(
         "s", measured.Plan(4, [2], 0.02, "a", "b"), "a", "vcluster (), mpich", "2026", [], {}, []
     )
@@ -166,8 +161,7 @@ def test_a_gate_that_broke_off_has_not_ended(
 def test_a_gate_that_told_and_goes_on_is_one_gate_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One study had told, and the next one broke off: what --resume measures is more, and if it is canaries alone."""
     (tmp_path / PLAN).write_text("{}")
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
-    facts = Facts("s", "now", "incomplete", **request.facts())
+    facts = Facts("s", "now", "incomplete", **REQUEST.facts())
     what = replace(simulated.gate({"new": 1.1}), records=160)
     times = {kind: {where: rounds | {40: 1.0} for where, rounds in one.items()} for kind, one in what.canary.items()}
     runs: list[tuple[State, measured.Measurement]] = [
@@ -188,9 +182,8 @@ STATUSES = {"same": ({}, 3, "undecided"), "commit": ({"new": 1.1}, 1, "commit")}
 def measuring(tmp_path: Path) -> Session:
     """A gate that has measured, with a store that was whole when it began."""
     (tmp_path / PLAN).write_text("{}")
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
     store.add(tmp_path / "store", store.Entry("old", "2026", "vcluster, mpich", "a", "b", "same", {}, {}))
-    return Session(tmp_path, Facts("s", "now", "complete", **request.facts()))
+    return Session(tmp_path, FACTS)
 
 
 @pytest.mark.parametrize("case", STATUSES)
@@ -248,8 +241,7 @@ def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(
 ) -> None:
     monkeypatch.setattr(gates, "with_arms", Raising(Failure("it goes on")))
     (tmp_path / "file").write_text("")
-    call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path / "file" / "gates")]
-    assert main(call) == 2
+    assert main([*CALL, str(tmp_path / "file" / "gates")]) == 2
     assert "cannot be written: Not a directory" in capsys.readouterr().err
 
 
@@ -269,8 +261,7 @@ def test_a_gate_is_one_gate_wherever_its_folder_is(monkeypatch: pytest.MonkeyPat
     """Told by way of a link, and from where it was copied to, as a pipeline restores what it kept."""
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
     monkeypatch.setattr(measured, "read", lambda _: simulated.gate({}))
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
-    first = create("gate", request.facts())
+    first = create("gate", REQUEST.facts())
     (first.path / PLAN).write_text("{}")
     kept, link, moved = tmp_path / "store", tmp_path / "link", tmp_path / "elsewhere" / first.name
     link.symlink_to(tmp_path / "results")
@@ -285,8 +276,7 @@ def test_a_gate_whose_folder_has_another_name_now_is_not_held_against_itself(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Its session.json has the name by which the store knows it."""
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
-    facts = Facts("20261122-gate", "now", "complete", origin="12ab", **request.facts())
+    facts = Facts("20261122-gate", "now", "complete", origin="12ab", **REQUEST.facts())
     known: list[object] = []
     real = judge.judge
 

@@ -15,10 +15,9 @@ SITE = re.compile(
 )  # fmt: skip
 CLOCKS = 1e-4  # seconds by which the program's clock and the profiler's may differ over a run
 NEAR = 0.05
-EVERY_LANGUAGE = {(0, "exchange"), (1, "exchange"), (1, "late"), (1, "blocking"), (0, "persistent"), (1, "persistent"),
-                  (1, "shared"), (1, "some"), (0, "collective"), (1, "collective"), (0, "window")}  # fmt: skip
 IN_PYTHON = {(0, "exchange"), (1, "exchange"), (1, "late"), (1, "blocking")}
-IN_C = EVERY_LANGUAGE | {(1, "cancelled"), (0, "unlock")}
+IN_FORTRAN = IN_PYTHON | {(0, "collective"), (1, "collective"), (0, "window")}
+IN_C = IN_FORTRAN | {(0, "persistent"), (1, "persistent"), (1, "shared"), (1, "some"), (1, "cancelled"), (0, "unlock")}
 MPI_4 = {(0, "partitioned"), (1, "partitioned"), (0, "both_ways"), (1, "both_ways")}
 LATE = {"late", "blocking", "shared", "both_ways"}  # of which a partner is waited for that begins late
 # Of a request that follows a cancelled one nobody knows the partner's, and so of collective operations and windows.

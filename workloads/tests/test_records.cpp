@@ -116,16 +116,6 @@ TEST(ObjectFromJson, WantsAnObject) {
   EXPECT_THAT(sentence_of([] { object_from_json("[]", "--context c.json"); }), HasSubstr("an object is needed"));
 }
 
-TEST(Describe, HasTypeUnitMeaningAndDefault) {
-  const Json description = describe(parameter_table());
-  EXPECT_EQ(description[0]["type"], "integer");
-  EXPECT_EQ(description[0]["unit"], "bytes");
-  EXPECT_TRUE(description[0]["default"].is_null());
-  EXPECT_EQ(description[1]["choices"], (Json{"both", "sender"}));
-  EXPECT_EQ(description[1]["default"], "both");
-  EXPECT_EQ(description[2]["type"], "boolean");
-}
-
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -149,11 +139,6 @@ TEST(Quantities, AreDescribedForAListAndForAHeader) {
   EXPECT_EQ(describe_by_name(table())["mops"], (Json{{"unit", "Mop/s"}, {"better", "higher"}, {"leading", false}}));
   EXPECT_EQ(describe_by_name(table())["norm"]["better"], "neither");
   EXPECT_EQ(describe_by_name(table()).size(), table().size());
-}
-
-TEST(Quantities, NamesAreInTheTablesOrder) {
-  EXPECT_THAT(names_of(table()), ElementsAre("total_s", "switches", "mops", "norm"));
-  EXPECT_THAT(names_of(table(), 2), ElementsAre("total_s", "switches"));
 }
 
 TEST(Quantities, OfTwoTablesTheFirstLeads) {
@@ -263,16 +248,6 @@ TEST_F(RecordFileTest, NumbersSurvive) {
 TEST_F(RecordFileTest, TextThatIsNotUtf8IsReplaced) {
   RecordFile(path_.string()).write(Json{{"argument", "a\xff"}});
   EXPECT_EQ(Json::parse(contents(path_))["argument"], "a\xEF\xBF\xBD");
-}
-
-TEST_F(RecordFileTest, WhatCannotBeOpenedIsAUsageError) {
-  EXPECT_THROW(RecordFile("/nonexistent/folder/record.jsonl"), UsageError);
-  EXPECT_THROW(RecordFile("/tmp"), UsageError);
-}
-
-TEST_F(RecordFileTest, AFullDiskIsAFailure) {
-  RecordFile full("/dev/full");
-  EXPECT_THROW(full.write({{"a", 1}}), Failure);
 }
 
 }  // namespace

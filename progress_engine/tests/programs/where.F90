@@ -1,10 +1,10 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! where.c in Fortran 2008.
+! Some sites of where.c in Fortran 2008.
 module known
   use mpi_f08
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
-  integer, parameter :: doubles = 524288, rounds = 5, many = 8
+  integer, parameter :: doubles = 524288, rounds = 5
   integer :: rank, other
   real(real64) :: computed = 0, waited = 0, whole = 0, late_by = 0, began, waits
 
@@ -109,86 +109,6 @@ contains
     call tell('blocking', line, rounds, 1)
   end subroutine
 
-  subroutine persistent(message)
-    real(real64), asynchronous :: message(:)
-    type(MPI_Request) :: request
-    integer :: round, line
-    if (rank == 0) then
-      call MPI_Send_init(message, doubles, MPI_DOUBLE_PRECISION, 1, 4, MPI_COMM_WORLD, request)
-    else
-      call MPI_Recv_init(message, doubles, MPI_DOUBLE_PRECISION, 0, 4, MPI_COMM_WORLD, request)
-    end if
-    do round = 1, rounds
-      call MPI_Barrier(MPI_COMM_WORLD)
-      began = now()
-      call MPI_Start(request); line = __LINE__
-      call compute(0.02d0, 1)
-      waits = now()
-      call MPI_Wait(request, MPI_STATUS_IGNORE)
-      call end_waiting(1, 0d0)
-    end do
-    call MPI_Request_free(request)
-    call tell('persistent', line, rounds, 1)
-  end subroutine
-
-  subroutine shared(message)
-    real(real64), asynchronous :: message(:)
-    type(MPI_Request) :: requests(many)
-    integer :: round, line, i
-    line = 0
-    do round = 1, rounds
-      call MPI_Barrier(MPI_COMM_WORLD)
-      if (rank == 0) then
-        do i = 2, many
-          call MPI_Send(message(i), 1, MPI_DOUBLE_PRECISION, 1, 5, MPI_COMM_WORLD)
-        end do
-        call compute(0.03d0, 1)
-        message(1) = now()
-        call MPI_Send(message, 1, MPI_DOUBLE_PRECISION, 1, 5, MPI_COMM_WORLD)
-        cycle
-      end if
-      began = now()
-      do i = 1, many
-        call MPI_Irecv(message(i), 1, MPI_DOUBLE_PRECISION, 0, 5, MPI_COMM_WORLD, requests(i)); line = __LINE__
-      end do
-      call compute(0.01d0, many)
-      waits = now()
-      call MPI_Waitall(many, requests, MPI_STATUSES_IGNORE)
-      call end_waiting(many, message(many))
-    end do
-    call tell('shared', line, many * rounds, 1)
-  end subroutine
-
-  subroutine some(message)
-    real(real64), asynchronous :: message(:)
-    type(MPI_Request) :: requests(2)
-    integer :: round, line, i, left, done, which(2)
-    line = 0
-    do round = 1, rounds
-      call MPI_Barrier(MPI_COMM_WORLD)
-      if (rank == 0) then
-        call compute(0.01d0, 1)
-        do i = 1, 2
-          call MPI_Send(message(i), 1, MPI_DOUBLE_PRECISION, 1, 8, MPI_COMM_WORLD)
-        end do
-        cycle
-      end if
-      began = now()
-      do i = 1, 2
-        call MPI_Irecv(message(i), 1, MPI_DOUBLE_PRECISION, 0, 8, MPI_COMM_WORLD, requests(i)); line = __LINE__
-      end do
-      left = 2
-      do while (left > 0)
-        call compute(0.002d0, left)
-        waits = now()
-        call MPI_Testsome(2, requests, done, which, MPI_STATUSES_IGNORE)
-        call end_waiting(done, 0d0)
-        left = left - done
-      end do
-    end do
-    call tell('some', line, 2 * rounds, 1)
-  end subroutine
-
   subroutine collective()
     integer, asynchronous :: mine, total
     type(MPI_Request) :: request
@@ -243,9 +163,6 @@ program where
   call exchange(outgoing, incoming)
   call late(outgoing)
   call blocking(outgoing)
-  call persistent(outgoing)
-  call shared(outgoing)
-  call some(outgoing)
   call collective()
   call window(outgoing)
   call MPI_Finalize()

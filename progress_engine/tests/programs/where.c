@@ -6,7 +6,7 @@
 //
 // whole: from before the call that starts an operation to behind the one that completes it; of several operations their
 // sum, as of what was computed. waited: in the calls that complete them, of which this site has one part. late: of that
-// before the partner had called, which sends the time when it does. where.F90 and python_where.py are the same.
+// before the partner had called, which sends the time when it does. where.F90 and python_where.py have some.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
