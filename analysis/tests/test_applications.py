@@ -45,10 +45,7 @@ def kernels(factor: float, mode: str = "blocking", of: tuple[str, ...] = KERNELS
 
 @pytest.mark.parametrize(
     ("idle", "adaptive", "expected"),
-    [
-        (1.01, 0.99, ["reproduced"] * 4),
-        (1.05, 0.9, ["not reproduced", "reproduced", "reproduced", "not reproduced"]),
-    ],
+    [(1.01, 0.99, ["reproduced"] * 4), (1.05, 0.9, ["not reproduced", "reproduced", "reproduced", "not reproduced"])],
 )
 def test_what_the_engine_costs_the_nas_benchmarks(
     tmp_path: Path, idle: float, adaptive: float, expected: list[str]
@@ -356,11 +353,7 @@ def threaded(comm: float, comp: float) -> list[dict[str, Any]]:
 
 
 def test_f4_holds_offloaded_user_level_threads_against_kernel_threads_of_the_mpi(tmp_path: Path) -> None:
-    measured = {
-        "offload": threaded(0.1, 1.0),
-        "bare-multiple": threaded(0.4, 1.0),
-        "bare": threaded(0.3, 1.0),
-    }
+    measured = {"offload": threaded(0.1, 1.0), "bare-multiple": threaded(0.4, 1.0), "bare": threaded(0.3, 1.0)}
     session = study_session(tmp_path / "s", "minife-threads", measured)
     study_session(tmp_path / "s", "minife-threads", {"bare": threaded(0.35, 1.0)}, mpi="openmpi")
     less, faster = [row for row in rows_of(claims_table([session]), "F4") if row.mpi == "mpich"]

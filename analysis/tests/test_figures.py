@@ -40,12 +40,7 @@ from analysis.words import bytes_text, plain, seconds_text
 
 BASELINE = Path(__file__).parent / "baseline"
 TOLERANCE = 4.0  # root mean square of the difference of colours, of 255; another font renderer costs about 2
-NAMES = [
-    "overlap_efficiency-both",
-    "overlap_map-send-time-both",
-    "overlap_ratio-4mb",
-    "send_time-both",
-]
+NAMES = ["overlap_efficiency-both", "overlap_map-send-time-both", "overlap_ratio-4mb", "send_time-both"]
 
 
 @pytest.fixture(scope="module")
@@ -182,10 +177,7 @@ def switches(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def point(pending: bool, rate: float) -> dict[str, Any]:
         return {"point": {"pending": pending}, "samples": {"switches_per_s": [rate, rate + 1, rate + 2]}}
 
-    measured = {
-        "thread": [point(True, 250), point(False, 240)],
-        "adaptive": [point(True, 60), point(False, -1)],
-    }
+    measured = {"thread": [point(True, 250), point(False, 240)], "adaptive": [point(True, 60), point(False, -1)]}
     return study_session(tmp_path_factory.mktemp("s") / "switches", "context-switches", measured)
 
 
@@ -287,8 +279,7 @@ def test_the_papers_best_is_reached_by_intervals_alone(tmp_path: Path) -> None:
                 context = {"study": "collective-overlap", "system": "s", "mpi": "mpich", "variant": variant}
                 (folder / "records").mkdir(parents=True, exist_ok=True)
                 write_lines(
-                    folder / "records" / f"{launch}.jsonl",
-                    [header({**context, "launch": launch}), line, end(variant)],
+                    folder / "records" / f"{launch}.jsonl", [header({**context, "launch": launch}), line, end(variant)]
                 )
     (folder / "session.json").write_text('{"session": "c"}')
     found = drawn_of(folder)["collective_gain"].found

@@ -164,10 +164,7 @@ def test_points_that_cannot_be_measured_are_said_not_to_be_compared(session: Pat
     """Else a gate that passes seems to be of all that was asked for. What was not needed is none."""
     assert measured.read(session).notes == []
     other = {"pattern": "both", "size_bytes": 2048}
-    for reason, said in {
-        "not needed: the time was up": [],
-        "no SMT sibling": ["both, 2 KB: no SMT sibling."],
-    }.items():
+    for reason, said in {"not needed: the time was up": [], "no SMT sibling": ["both, 2 KB: no SMT sibling."]}.items():
         for arm in ("base", "control", "new"):
             record(session / "records", arm, 3, status="skipped", reason=reason, point=other)
         found = measured.read(session)

@@ -126,10 +126,7 @@ def test_a_goal_is_missed_where_its_interval_says_so(
 
 @pytest.mark.parametrize(
     ("launches", "stolen", "doubt"),
-    [
-        (3, 0.0, "3 of 3 rounds give a value and 6 are needed"),
-        (6, 0.5, "% of the measured time"),
-    ],
+    [(3, 0.0, "3 of 3 rounds give a value and 6 are needed"), (6, 0.5, "% of the measured time")],
     ids=["three rounds", "disturbed"],
 )
 def test_too_few_rounds_and_a_disturbed_machine_reach_no_goal(

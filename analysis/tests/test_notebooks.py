@@ -194,11 +194,7 @@ def test_a_sentence_takes_the_values_and_says_how_they_differ() -> None:
 
 @pytest.mark.parametrize(
     ("sessions", "how"),
-    [
-        (("predicted",), "predicted"),
-        (("measured",), "measured"),
-        (("predicted", "measured"), "measured or predicted"),
-    ],
+    [(("predicted",), "predicted"), (("measured",), "measured"), (("predicted", "measured"), "measured or predicted")],
 )
 def test_a_claims_column_says_how_its_numbers_came(
     sessions: tuple[str, ...], how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -16,17 +16,7 @@ from pathlib import Path
 import pytest
 
 from analysis import studies
-from analysis.catalogue import (
-    CHAPTERS,
-    COLUMNS,
-    FOLDER,
-    ORDER,
-    PAPERS,
-    chapters_of,
-    draw_all,
-    of_paper,
-    published,
-)
+from analysis.catalogue import CHAPTERS, COLUMNS, FOLDER, ORDER, PAPERS, chapters_of, draw_all, of_paper, published
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.records.load import load

@@ -256,8 +256,7 @@ OTHERS = [*(("ratio", effect) for effect in REASONABLE if effect != ONE[1]), ("d
 
 
 @pytest.mark.parametrize(
-    ("statement", "effect"),
-    [ONE, *(pytest.param(*other, marks=pytest.mark.full) for other in OTHERS)],
+    ("statement", "effect"), [ONE, *(pytest.param(*other, marks=pytest.mark.full) for other in OTHERS)]
 )
 def test_six_launches_cover_within_two_points(statement: str, effect: str) -> None:
     assert abs(coverage(statement, (6, 6), EFFECTS[effect], SPREADS[1], 2000) - NOMINAL) <= TOLERANCE

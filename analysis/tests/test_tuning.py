@@ -15,15 +15,7 @@ from analysis.figures import toolkit
 from analysis.statistics.ranks import Middle
 from analysis.tests import simulated_gates as gates
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, SPACE, confirmed, made, race_session
-from analysis.tuning import (
-    decide,
-    document,
-    figures,
-    measured,
-    proposals,
-    step,
-    verdict,
-)
+from analysis.tuning import decide, document, figures, measured, proposals, step, verdict
 from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Score, Tried
 
 

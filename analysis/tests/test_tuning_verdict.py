@@ -21,14 +21,7 @@ from analysis.records.load import load
 from analysis.records.read import Quantity
 from analysis.tests.synthetic import Behaviour
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, confirmed, made, race_session
-from analysis.tuning import (
-    decide,
-    document,
-    figures,
-    measured,
-    step,
-    verdict,
-)
+from analysis.tuning import decide, document, figures, measured, step, verdict
 from analysis.tuning.measured import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Asked, Axis, Measured, Score
 
 

@@ -133,8 +133,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 # Debian's MPIs only with --full: its MPICH hangs in MPI_Finalize now and then, also without the engine.
 @pytest.fixture(
-    scope="session",
-    params=[pytest.param(name, marks=[] if name in WHEELS else pytest.mark.full) for name in ALL],
+    scope="session", params=[pytest.param(name, marks=[] if name in WHEELS else pytest.mark.full) for name in ALL]
 )
 def mpi(request: pytest.FixtureRequest) -> Mpi:
     """Each MPI of this machine that the engine is built for."""

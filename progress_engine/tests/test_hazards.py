@@ -221,9 +221,7 @@ def name(hazard: Hazard) -> str:
 # `partitioned` takes as long as a quarter of all others.
 @on_mpich_first
 @pytest.mark.parametrize(
-    "hazard",
-    [pytest.param(x, marks=pytest.mark.full) if x == PARTITIONED else x for x in (*HAZARDS, *MORE)],
-    ids=name,
+    "hazard", [pytest.param(x, marks=pytest.mark.full) if x == PARTITIONED else x for x in (*HAZARDS, *MORE)], ids=name
 )
 def test_a_hazard_is_handled(bench: Bench, level: str, hazard: Hazard) -> None:
     assert bench.problem(hazard, level) == ""

@@ -146,10 +146,7 @@ BLOCKING = {
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
-@pytest.mark.parametrize(
-    "how",
-    ["some", *(pytest.param(x, marks=pytest.mark.full) for x in BLOCKING if x != "some")],
-)
+@pytest.mark.parametrize("how", ["some", *(pytest.param(x, marks=pytest.mark.full) for x in BLOCKING if x != "some")])
 def test_collectives_beside_ranks_without_it(mpi: Mpi, how: str, tmp_path: Path) -> None:
     """Three ranks, so that the order of a sum's terms can differ."""
     program = Launcher(mpi, compiled(mpi, "calls.c:collectives", tmp_path))

@@ -71,8 +71,7 @@ UNDER_OFFLOAD = {
 
 @pytest.mark.parametrize("mpi", ["mpich", pytest.param("intel-mpi", marks=pytest.mark.full)], indirect=True)
 @pytest.mark.parametrize(
-    "description",
-    [pytest.param(x, marks=pytest.mark.full) if x.startswith("Intel") else x for x in UNDER_OFFLOAD],
+    "description", [pytest.param(x, marks=pytest.mark.full) if x.startswith("Intel") else x for x in UNDER_OFFLOAD]
 )
 def test_offload_asks_the_library_that_runs_what_it_is(mpi: Mpi, description: str, tmp_path: Path) -> None:
     """One engine serves all MPIs of an ABI, whichever it was compiled with."""

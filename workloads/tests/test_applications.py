@@ -87,10 +87,7 @@ def test_the_cut_does_not_show_in_gosa(mpich: Launcher, ranks: int, dimensions: 
 
 @pytest.mark.parametrize(
     ("ranks", "variant", "classes"),
-    [
-        (2, "bare", ("S", "W")),
-        *(full(ranks, variant, ("S", "W", "A")) for ranks in (1, 2, 4) for variant in VARIANTS),
-    ],
+    [(2, "bare", ("S", "W")), *(full(ranks, variant, ("S", "W", "A")) for ranks in (1, 2, 4) for variant in VARIANTS)],
 )
 def test_ep_gives_the_published_sums(mpich_first: Launcher, ranks: int, variant: str, classes: tuple[str, ...]) -> None:
     """It verifies them itself; its parts are the whole."""

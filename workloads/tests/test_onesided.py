@@ -110,22 +110,10 @@ def test_one_corrupted_byte_is_seen(mpich: Launcher, program: str, preload: str,
 @pytest.mark.parametrize(
     ("benchmark", "point", "parts"),
     [
-        (
-            "rma-progress",
-            "operation=fetch-and-op,size_bytes=16,work_units=1",
-            ("is of one number", "not 16"),
-        ),
-        (
-            "rma-progress",
-            "operation=accumulate,size_bytes=12,work_units=1",
-            ("12 is not a multiple of 8",),
-        ),
+        ("rma-progress", "operation=fetch-and-op,size_bytes=16,work_units=1", ("is of one number", "not 16")),
+        ("rma-progress", "operation=accumulate,size_bytes=12,work_units=1", ("12 is not a multiple of 8",)),
         ("rma-progress", "operation=rget,synchronisation=fence,work_units=1", ("rget", "passive epochs")),
-        (
-            "exchange",
-            "size_bytes=8,work_units=1,exchange=alltoall,posting=receives-last",
-            ("receives-first",),
-        ),
+        ("exchange", "size_bytes=8,work_units=1,exchange=alltoall,posting=receives-last", ("receives-first",)),
         ("exchange", "size_bytes=400000000,work_units=1,exchange=alltoall", ("size_bytes must be at most 357913941",)),
         ("partitioned-overlap", "mode=pieces,partitions=3,size_bytes=8,work_units=1", ("3 parts of the same size",)),
     ],

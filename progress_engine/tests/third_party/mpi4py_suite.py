@@ -25,13 +25,7 @@ RANKS = Path(__file__).with_name("mpi4py_ranks.py")
 # failures: none of that is the engine's, and on a busy machine they fail without it.
 LEFT_OUT = ("util_sync", "util_pool", "spawn", "dynproc", "ulfm")
 # What the engine touches most: some seconds a run.
-TOUCHED = (
-    "test_p2p_buf.py",
-    "test_p2p_buf_part.py",
-    "test_cco_nb_buf.py",
-    "test_rma.py",
-    "test_request.py",
-)
+TOUCHED = ("test_p2p_buf.py", "test_p2p_buf_part.py", "test_cco_nb_buf.py", "test_rma.py", "test_request.py")
 LIMIT_S = 600
 
 
