@@ -40,6 +40,7 @@ RESAMPLES = 2000
 # analysis/tests/test_statistics.py and docs/explanation/statistics.md.
 NARROWING = 0.45
 GAP = 0.6  # share of the launches' whole range, without a launch in it, from which on they are of two kinds
+FEW, WIDER = 8, 0.7  # of fewer launches of one kind, so wide a gap is as rare as GAP is of FEW: one set in a hundred
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def two_kinds(medians: npt.ArrayLike) -> bool:
     interval of it holds what it says. One launch apart from all others is an outlier, which a median bears."""
     ordered = np.sort(np.asarray(medians, dtype=float))
     gaps = np.diff(ordered)[1:-1]
-    return bool(len(gaps) and gaps.max() > GAP * (ordered[-1] - ordered[0]))
+    share = GAP if len(ordered) >= FEW else WIDER
+    return bool(len(gaps) and gaps.max() > share * (ordered[-1] - ordered[0]))
 
 
 def resampled_medians(samples: npt.ArrayLike, resamples: int, rng: np.random.Generator) -> Array:

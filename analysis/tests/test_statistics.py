@@ -307,5 +307,5 @@ def test_launches_of_two_kinds_are_seen_and_one_kind_is_seldom_called_two() -> N
     def seen(name: str, count: int) -> float:
         return float(np.mean([two_kinds(EFFECTS[name].draw(rng, count)) for _ in range(2000)]))
 
-    assert all(seen("two kinds, 1 in 2", count) > 0.75 for count in (6, 12, 20)), "at six one kind may come once"
-    assert all(seen(name, count) < 0.06 for name in REASONABLE for count in (6, 12, 20))
+    assert all(seen("two kinds, 1 in 2", count) > 0.7 for count in (6, 12, 20)), "at six one kind may come once"
+    assert all(seen(name, count) < 0.025 for name in REASONABLE for count in (6, 12, 20))

@@ -28,7 +28,7 @@ OVERLAP_BY_SIZE = replace(
             2, (EQUAL | {"size_bytes": (64 * KIB, 256 * KIB)},), 3, 5, 1, 0.4, variants=("bare", "adaptive"),
             mpis=("openmpi",),
         ),
-        "quick": Scale(DEFENSIBLE, (EQUAL,), 5, 200, 2, 1.0, variants=VARIANTS, limit=WAKES),
+        "quick": Scale(DEFENSIBLE, (EQUAL,), 5, 100, 2, 1.0, variants=VARIANTS, limit=WAKES),
         "paper": Scale(
             2 * DEFENSIBLE,
             (EQUAL | {"pattern": ("both", "sender", "receiver"), "comp_over_comm": (0.5, 1.0, 2.0)},),
