@@ -27,7 +27,7 @@ import pandas as pd
 
 from analysis.compare.comparison import Judgement
 from analysis.compare.judge import compare
-from analysis.compare.machines import differences
+from analysis.compare.missing import differences
 from analysis.gate.judge import judge
 from analysis.gate.measured import read
 from analysis.measures import MetricAt

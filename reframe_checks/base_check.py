@@ -30,9 +30,9 @@ from harness.job.plan import Arm, Launch, Plan, Platform, Point, Rounds, Sampler
 from harness.job.program import Program
 from harness.job.reap import MARK
 from harness.job.session import Asked
-from reframe_checks import code_case, own_session, performance, preempted, systems
+from reframe_checks import code_case, jobs, own_session, preempted, systems
+from reframe_checks.code_case import Programs
 from reframe_checks.jobs import launches_of
-from reframe_checks.programs import Programs
 from reframe_checks.study import ALWAYS, Scale, Study, valid_systems, why_not
 from reframe_checks.systems.extras import extras_of_environment, extras_of_partition
 from workloads.apps.find import every
@@ -368,7 +368,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         files = [path for launch in self.plan.launches for path in records.attempts(self.records, launch.identity)]
         self.perf_variables = {
             name: sn.make_performance_function(sn.defer(value), unit)
-            for name, (value, unit) in performance.variables(files).items()
+            for name, (value, unit) in jobs.variables(files).items()
         }
 
 

@@ -16,8 +16,7 @@ import pandas as pd
 
 from analysis.errors import UsageError
 from analysis.records.load import Records
-from simulator.line import networks
-from simulator.medians import Number, launch_medians, of_launches
+from simulator.medians import Number, launch_medians, networks, of_launches
 from simulator.rates import rates
 
 LARGE = 1 << 20  # bytes: from here on a message's time is the network's

@@ -17,8 +17,7 @@ import pandas as pd
 
 from analysis.catalogue import CHAPTERS
 from analysis.chapter import Chapter, Claim
-from analysis.claims.decide import Decision, decide, of_a_simulation
-from analysis.claims.requirements import missing
+from analysis.claims.decide import Decision, decide, missing, of_a_simulation
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
 

@@ -38,7 +38,7 @@ from scipy import stats
 
 from analysis.compare import missing
 from analysis.compare.comparison import Comparison, Judgement, PointVerdict, SessionVerdict
-from analysis.compare.machines import differences
+from analysis.compare.missing import differences
 from analysis.compare.pairs import Key, Measured, agreed, measured
 from analysis.errors import UsageError
 from analysis.records.load import Records, load

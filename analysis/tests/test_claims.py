@@ -12,8 +12,7 @@ import pytest
 
 from analysis.catalogue import CHAPTERS
 from analysis.chapter import OPERATORS, Claim
-from analysis.claims.decide import Decision, decide, decide_one
-from analysis.claims.requirements import REQUIREMENTS
+from analysis.claims.decide import REQUIREMENTS, Decision, decide, decide_one
 from analysis.claims.table import ClaimTable, Row
 from analysis.claims.table import table as claims_table
 from analysis.evidence import COMPARE, Evidence, Value

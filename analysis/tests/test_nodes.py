@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.claims.requirements import REQUIREMENTS, missing
+from analysis.claims.decide import REQUIREMENTS, missing
 from analysis.compare.judge import compare
 from analysis.errors import UsageError
 from analysis.figures import toolkit

@@ -50,7 +50,7 @@ COMMANDS: dict[str, Command | Group] = {
     "compare": Command(READ),
     "keep": Command(READ, "report.keep"),
     "gate": Command(CHANGE),
-    "history": Command(CHANGE),
+    "history": Command(CHANGE, "gate.history"),
     "bisect": Command(CHANGE, passes_rest=True, hands_on=True),
     "nodes": Command(MEASURE),
     "calibrate-model": Command(MEASURE),

@@ -9,7 +9,7 @@ import typer
 
 from harness.base import process, simulation
 from harness.setup import build
-from harness.sites import smpi as site
+from harness.sites import simulated as site
 
 Command = Annotated[
     list[str], typer.Argument(metavar="-- WORKLOAD...", help="minighost or microbench, and its arguments.")

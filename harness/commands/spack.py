@@ -14,8 +14,8 @@ from harness.commands import options
 from spack_env import make_site
 from spack_env import site_environment as spack
 from spack_env import smoke as spack_smoke
+from spack_env.mpis import ENVIRONMENTS
 from spack_env.site_environment import HERE
-from spack_env.table import ENVIRONMENTS
 
 SiteName = Annotated[str, typer.Option("--site", metavar="NAME", help="A site that ./bench spack site has made.")]
 Names = Annotated[list[str], typer.Argument(metavar="ENVIRONMENT", help=f"Any of {', '.join(ENVIRONMENTS)}; or all.")]

@@ -12,7 +12,7 @@ import typer
 
 from harness.base import simulation
 from harness.base.errors import UsageError
-from harness.commands import options, prediction_file, tables
+from harness.commands import options, predictions, tables
 from harness.job import session as sessions
 from harness.sessions.model_points import VALIDATION
 from harness.sites import simulated
@@ -56,10 +56,10 @@ def validate_model(
         measured, status = tables.measure_parts(VALIDATION, settings, "validation")
         print(f"measured: {' '.join(measured)}")
         return status
-    return _compare(sessions.load_all(names), prediction_file.read(against) if against else None, out)
+    return _compare(sessions.load_all(names), predictions.read(against) if against else None, out)
 
 
-def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions | None, out: Path | None) -> int:
+def _compare(found: list[sessions.Session], earlier: predictions.Predictions | None, out: Path | None) -> int:
     from analysis.records.load import load  # noqa: PLC0415
     from simulator.check import (  # noqa: PLC0415
         judge,
@@ -67,7 +67,7 @@ def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions
         pair,
         totals,
     )
-    from simulator.line import must_be_as_fast  # noqa: PLC0415
+    from simulator.medians import must_be_as_fast  # noqa: PLC0415
 
     points: list[Compared] = []
     sources = []
@@ -127,7 +127,7 @@ def _predict(path: Path) -> int:
             records = load([folder])  # one by one: their launches have the same names
             predicted |= totals(records)
             left_out |= dict.fromkeys(records.points["reason"].dropna())
-    prediction_file.write(path, simulation.folder(), predicted, list(left_out))
+    predictions.write(path, simulation.folder(), predicted, list(left_out))
     print(f"{path}: {len(predicted)} points")
     for reason in left_out:
         print(f"  left out: {reason}")

@@ -24,7 +24,7 @@ from harness.job import records
 from harness.job.plan import INTENTIONS, Point
 from harness.job.records import RecordFile
 
-SLEPT_UNIT_S = 1e-6  # of workloads/common/sleeping.h
+SLEPT_UNIT_S = 1e-6  # of workloads/common/fixed_work.h
 
 
 @dataclass(frozen=True)

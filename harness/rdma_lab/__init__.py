@@ -7,8 +7,7 @@
     fetch.py     Debian's packages of the guests and of QEMU, unpacked (harness.base.debian)
     image.py     what the guests boot from: initrd, root image, keys; needs no root
     build.py     engine and workloads, built for the guests' MPIs in the guests' own root
-    qemu.py      QEMU's command line
-    keeper.py    the process that both machines are children of: they end with it
+    keeper.py    QEMU's command line, and the process that both machines are children of: they end with it
     guest/       what runs in the guests before anything else does
     attend.py    runs a command on a guest from a job on this machine
     reap.py      kills what a dead launch left on the guests

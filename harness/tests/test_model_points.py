@@ -18,7 +18,7 @@ from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
 from harness.cli import main
-from harness.commands import prediction_file
+from harness.commands import predictions
 from harness.sessions.model_points import FIT, VALIDATION, without_computation
 from harness.sites import model_file, systems
 from harness.tests.sessions import refused
@@ -56,8 +56,8 @@ def measured(tmp_path: Path) -> Path:
 def _written(path: Path, when: datetime.datetime, monkeypatch: pytest.MonkeyPatch, factor: float = 1.0) -> Path:
     """What the session's own times, by `factor`, would be as predictions."""
     times = totals(load([path.parent / "measured"]))
-    monkeypatch.setattr(prediction_file, "utc_now", lambda: when)
-    prediction_file.write(path, MODEL, {key: number.scaled(factor) for key, number in times.items()}, [])
+    monkeypatch.setattr(predictions, "utc_now", lambda: when)
+    predictions.write(path, MODEL, {key: number.scaled(factor) for key, number in times.items()}, [])
     return path
 
 
@@ -66,7 +66,7 @@ def test_errors_and_page_are_those_of_the_file(measured: Path, tmp_path: Path, m
     content = json.loads(file.read_text())
     assert content["files"] == simulation.files(MODEL)
     assert len(content["model_sha256"]) == 64
-    found = prediction_file.read(file)
+    found = predictions.read(file)
     records = load([measured])
     found.must_be_older("measured", records)
     verdict = judge(pair(found.points, totals(records)))
@@ -82,7 +82,7 @@ def test_errors_and_page_are_those_of_the_file(measured: Path, tmp_path: Path, m
 
 
 def test_a_younger_prediction_is_refused(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = prediction_file.read(_written(tmp_path / "predicted.json", AFTER, monkeypatch))
+    found = predictions.read(_written(tmp_path / "predicted.json", AFTER, monkeypatch))
     with pytest.raises(UsageError, match=r"was written 2026-11-21 10:00:00 UTC, and session measured was measured"):
         found.must_be_older("measured", load([measured]))
 
@@ -92,7 +92,7 @@ def test_a_prediction_committed_later_is_refused(
     measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = _written(tmp_path / "predicted.json", BEFORE, monkeypatch)
-    assert "not committed" in prediction_file.read(file).words()
+    assert "not committed" in predictions.read(file).words()
 
     def git(*words: str) -> None:
         who = ("-c", "user.name=A", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
@@ -105,13 +105,13 @@ def test_a_prediction_committed_later_is_refused(
 
     git("init")
     commit(BEFORE)
-    found = prediction_file.read(file)
+    found = predictions.read(file)
     assert "committed as" in found.words()
     found.must_be_older("measured", load([measured]))
     file.write_text(file.read_text() + "\n")
     commit(AFTER)
     with pytest.raises(UsageError, match=r"was changed by commit \w+ at 2026-11-21 10:00:00 UTC"):
-        prediction_file.read(file).must_be_older("measured", load([measured]))
+        predictions.read(file).must_be_older("measured", load([measured]))
 
 
 def test_a_fit_says_who_asks_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,4 +137,4 @@ def test_what_is_no_file_of_predictions_is_a_sentence(tmp_path: Path, text: str)
     file = tmp_path / "predicted.json"
     file.write_text(text)
     with pytest.raises(UsageError, match=r"--against .*predicted\.json"):
-        prediction_file.read(file)
+        predictions.read(file)

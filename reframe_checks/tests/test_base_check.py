@@ -22,7 +22,7 @@ from harness.job.records import RecordFile, write
 from harness.sessions.request import from_facts
 from harness.sites.systems import SYSTEMS_DIR
 from reframe_checks import preempted
-from reframe_checks.performance import variables
+from reframe_checks.jobs import variables
 
 # A ReFrame process without ReFrame: it asks for the folders of these jobs, one after the other.
 SCRIPT = """

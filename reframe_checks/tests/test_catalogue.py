@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.catalogue import CHAPTERS, draw_all
-from analysis.claims import requirements
+from analysis.claims import decide
 from analysis.evidence import Evidence
 from analysis.metrics.times import LIMIT
 from analysis.records.load import identity, load
@@ -95,7 +95,7 @@ def test_every_study_is_of_one_chapter_of_the_report() -> None:
 
 def test_what_harness_and_analysis_each_know_by_themselves_is_the_same() -> None:
     assert LIMIT == variants.LIMIT and set(synthetic.WITHOUT_ENGINE) == set(variants.WITHOUT_ENGINE)
-    assert requirements.RDMA_DRIVERS == machine.RDMA_DRIVERS
+    assert decide.RDMA_DRIVERS == machine.RDMA_DRIVERS
     of_papers = [study for study in catalogue.studies().values() if study.of_a_paper]
     assert all({"test", "quick", "paper"} <= set(study.scales) for study in of_papers)
 

@@ -15,8 +15,7 @@ from analysis.records.load import Records, load
 from harness.base import simulation
 from simulator.check import Key, from_json, judge, pair, to_json
 from simulator.fit import asks_nobody, bandwidth, eager_limit, fit
-from simulator.line import must_be_as_fast
-from simulator.medians import Number
+from simulator.medians import Number, must_be_as_fast
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 

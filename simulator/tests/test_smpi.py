@@ -15,7 +15,7 @@ from analysis.records.load import load
 from harness.base import simulation
 from harness.cli import main
 from harness.setup import build, environment
-from harness.sites import smpi
+from harness.sites import simulated
 from workloads.tests.conftest import ONCE, VALIDATOR
 
 pytestmark = pytest.mark.full  # it builds the simulator and two programs
@@ -29,7 +29,7 @@ def built() -> None:
     if environment.missing_packages("simulator"):
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     build.build_simulator()
-    build.build_smpi(smpi.PROGRAMS)
+    build.build_smpi(simulated.PROGRAMS)
 
 
 def _lines(command: Sequence[str]) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def _longest(lines: list[dict[str, Any]], quantity: str) -> list[float]:
 
 
 def _by_smpi(model: Path, ranks: int, *words: str) -> list[dict[str, Any]]:
-    with smpi.launch_line(model, ranks, [*words, *ONCE]) as line:
+    with simulated.launch_line(model, ranks, [*words, *ONCE]) as line:
         return _lines(line)
 
 
@@ -130,7 +130,7 @@ def test_a_record_says_that_it_is_simulated(tmp_path: Path) -> None:
 
 
 def test_a_record_of_a_launch_by_hand_says_it_too() -> None:
-    with smpi.launch_line(VCLUSTER, 2, [*EXCHANGE, _point(EXCHANGE, 8, 1), *ONCE]) as line:
+    with simulated.launch_line(VCLUSTER, 2, [*EXCHANGE, _point(EXCHANGE, 8, 1), *ONCE]) as line:
         by_hand = [word for word in line if not word.startswith("--context")]
         header = _lines(by_hand)[0]["header"]
     assert header["context"] == {"simulated": {}}
@@ -146,7 +146,7 @@ def test_a_record_of_a_launch_by_hand_says_it_too() -> None:
     ],
 )
 def test_what_cannot_run_is_refused(words: tuple[str, ...], sentence: str) -> None:
-    with smpi.launch_line(VCLUSTER, 2, words) as line:
+    with simulated.launch_line(VCLUSTER, 2, words) as line:
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert sentence in done.stderr

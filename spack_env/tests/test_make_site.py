@@ -11,7 +11,7 @@ import yaml
 
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
-from spack_env import externals, make_site, mpis, shims
+from spack_env import externals, make_site, mpis
 
 MPICH = {"MPICH_VERSION": '"4.1.2"'}
 OPENMPI = {"OMPI_MAJOR_VERSION": "5", "OMPI_MINOR_VERSION": "0", "OMPI_RELEASE_VERSION": "3"}
@@ -60,7 +60,7 @@ def test_two_mpis_in_one_prefix_are_kept_apart(tmp_path: Path) -> None:
     usr = tmp_path / "usr"
     wrappers = [fake_mpi(usr, MPICH, ".mpich", "mpich"), fake_mpi(usr, OPENMPI, ".openmpi", "mpi")]
     found = [mpis.identify(wrapper) for wrapper in wrappers]
-    entries = [shims.external(mpi, tmp_path / "shims") for mpi in found if isinstance(mpi, mpis.Found)]
+    entries = [make_site.external(mpi, tmp_path / "shims") for mpi in found if isinstance(mpi, mpis.Found)]
     prefixes = [Path(entry.prefix) for entry in entries]
     assert len(set(prefixes)) == 2
     assert usr not in prefixes
@@ -80,7 +80,7 @@ def test_an_mpi_with_a_prefix_of_its_own_is_used_where_it_is(tmp_path: Path) -> 
     ):
         found = mpis.identify(fake_mpi(tmp_path / place, macros))
         assert isinstance(found, mpis.Found)
-        entry = shims.external(found, tmp_path / "shims")
+        entry = make_site.external(found, tmp_path / "shims")
         assert entry.prefix == str(tmp_path / prefix) and entry.spec.startswith(spec)
     assert not (tmp_path / "shims").exists()
 
@@ -134,7 +134,7 @@ def test_a_wheels_shim_links_its_own_library(name: str, tmp_path: Path) -> None:
         pytest.skip(f"{mpi.title} is not installed")
     found = mpis.identify(mpi.mpicc, mpi.environment() if mpi.family == "intel" else {})
     assert isinstance(found, mpis.Found)
-    prefix = Path(shims.external(found, tmp_path).prefix)
+    prefix = Path(make_site.external(found, tmp_path).prefix)
     (wrapper,) = prefix.rglob("bin/mpicc")
     program = tmp_path / "program"
     source = tmp_path / "program.c"

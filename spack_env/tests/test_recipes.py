@@ -21,8 +21,8 @@ from harness.job.records import RecordFile
 from spack_env import make_site
 from spack_env import smoke as spack_smoke
 from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
+from spack_env.mpis import ENVIRONMENTS
 from spack_env.site_environment import SiteEnvironment
-from spack_env.table import ENVIRONMENTS
 from workloads.apps.kernels import NPB
 from workloads.apps.table import CODES
 

@@ -24,8 +24,8 @@ from harness.tests.sessions import bench
 from spack_env import make_site, mpis
 from spack_env import site_environment as spack
 from spack_env import smoke as spack_smoke
+from spack_env.mpis import ENVIRONMENTS
 from spack_env.site_environment import FROM_SPACK, HERE, SiteEnvironment
-from spack_env.table import ENVIRONMENTS
 
 pytestmark = [pytest.mark.spack, pytest.mark.slow, pytest.mark.timeout(1200)]
 

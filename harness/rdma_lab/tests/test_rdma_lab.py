@@ -21,7 +21,7 @@ import pytest
 from harness.base import debian, validate
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT
-from harness.rdma_lab import attend, build, fetch, image, keeper, lab, qemu, settings, shell
+from harness.rdma_lab import attend, build, fetch, image, keeper, lab, settings, shell
 from harness.rdma_lab.settings import Settings
 from harness.rdma_lab.state import State
 from harness.sessions.request import Request
@@ -70,7 +70,7 @@ def test_bad_input_is_a_sentence_before_anything_is_built(state: State, monkeypa
 
 def test_qemu_is_told_of_shares_sockets_and_nothing_outside(state: State, tmp_path: Path) -> None:
     wanted = Settings.make("20mbit", 1536, {"/project/results": True, "/x,y": False})
-    commands = [qemu.command(state, wanted, qemu.Machine(index, 4000 + index, tmp_path)) for index in (0, 1)]
+    commands = [keeper.qemu_command(state, wanted, keeper.Machine(index, 4000 + index, tmp_path)) for index in (0, 1)]
     first, second = (" ".join(command) for command in commands)
     assert {"lab.node=1", "lab.rate=20mbit"} <= set(first.split()) and "lab.node=2" in second
     assert "hostfwd=tcp:127.0.0.1:4000-10.0.2.15:22" in first and "restrict=on" in first and "snapshot=on" in first
@@ -213,8 +213,8 @@ def test_a_program_of_an_unpacked_folder_runs_by_its_own_loader(tmp_path: Path) 
 PLAIN = json.dumps({"rate": None, "memory_mb": 1536, "shares": {}})
 KEEPER = """
 import sys
-from harness.rdma_lab import keeper, qemu
-qemu.command = lambda state, settings, machine: ["sleep", "1000"]
+from harness.rdma_lab import keeper
+keeper.qemu_command = lambda state, settings, machine: ["sleep", "1000"]
 sys.exit(keeper.main(sys.argv[1:]))
 """
 

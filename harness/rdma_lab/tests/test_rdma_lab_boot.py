@@ -30,8 +30,6 @@ VERBS_SOURCES = (
     "fabrics/verbs.cpp",
     "wait/event_source.cpp",
     "wait/fabrics.cpp",
-    "platform/breakable.cpp",
-    "platform/fork_mutex.cpp",
     "platform/loaded_object.cpp",
     "platform/loader.cpp",
     "platform/platform.cpp",

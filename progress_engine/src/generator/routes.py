@@ -17,7 +17,6 @@ PREAMBLE = """#include "offload/routes.hpp"
 
 #include "mpi/mpi_header.hpp"
 #include "offload/calls.hpp"
-#include "offload/known.hpp"
 #include "offload/starts.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.apps import programs, solvers, spec
+from workloads.apps import applications, programs, spec
 from workloads.apps.programs import lammps
 from workloads.apps.reading import Damaged, Parser
 from workloads.apps.table import CASES
@@ -30,11 +30,11 @@ PARSERS: dict[str, Parser] = {
     "himeno": programs.himeno,
     "p3dfft": programs.p3dfft,
     "p3dfft3": programs.p3dfft3,
-    "dolfinx": solvers.dolfinx,
-    "openfoam": solvers.openfoam,
-    "espresso": solvers.quantum_espresso,
-    "meep": solvers.meep,
-    "nwchem": solvers.nwchem,
+    "dolfinx": applications.dolfinx,
+    "openfoam": applications.openfoam,
+    "espresso": applications.quantum_espresso,
+    "meep": applications.meep,
+    "nwchem": applications.nwchem,
     "scalapack": programs.scalapack,
 }
 WITHOUT_TIME = {"minighost-1.0", "scalapack-2.2-lu", "scalapack-2.2-qr"}
@@ -195,7 +195,7 @@ def test_what_scalapack_and_nwchem_are_compared_by() -> None:
     found = programs.scalapack(SAMPLES["scalapack-2.2-qr"]).result
     assert found.startswith("12 tests passed, residuals 0.2 0.")
     assert len(found.split()) == 4 + 12
-    energy = solvers.nwchem(SAMPLES["nwchem-7.0-water"]).result
+    energy = applications.nwchem(SAMPLES["nwchem-7.0-water"]).result
     assert energy == "-76.02710701 hartree"
     assert re.fullmatch(CASES["nwchem-water"][1].result, energy)
 
