@@ -11,7 +11,7 @@
 
 #include "core/activity.hpp"
 #include "platform/platform.hpp"
-#include "tasks/queues/submission_queue.hpp"
+#include "tasks/queues/task_queue.hpp"
 
 using namespace progress_engine;
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "offload/command_queue.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "offload/communication_thread.hpp"
 #include "offload/pool.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"

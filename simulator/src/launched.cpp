@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launched.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,8 +7,9 @@
 #include <sstream>
 
 #include "common/errors.h"
+#include "common/experiment.h"
 #include "common/parameters.h"
-#include "common/program.h"
+#include "run.h"
 
 namespace simulated {
 namespace {

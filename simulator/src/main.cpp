@@ -16,7 +16,6 @@
 
 #include "common/errors.h"
 #include "common/json.h"
-#include "launched.h"
 #include "model.h"
 #include "run.h"
 

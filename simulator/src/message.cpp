@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "message.h"
-
 #include <algorithm>
 #include <limits>
 #include <utility>
+
+#include "rank.h"
 
 namespace simulated {
 namespace {

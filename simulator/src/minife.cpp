@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients of miniFE, as workloads/minife solves them. What the memory carries decides their time: each
 // matrix element, its column and each vector is counted once a loop, wherever it lies.
-#include "minife.h"
 
 #include <algorithm>
 #include <array>

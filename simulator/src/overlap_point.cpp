@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "common/program.h"
-#include "common/sleeping.h"
+#include "common/experiment.h"
+#include "common/fixed_work.h"
 
 namespace simulated {
 namespace {

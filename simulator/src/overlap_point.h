@@ -2,13 +2,18 @@
 // What the benchmarks share: the time in MPI calls; a communication alone, a computation alone, and both at once.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "common/noncopyable.h"
 #include "common/parameters.h"
+#include "model.h"
+#include "pencil_fft/problem.h"
 #include "run.h"
+#include "schedules.h"
 
 namespace simulated {
 
@@ -80,5 +85,60 @@ Task measure(Rank& rank, Fence& fence, const Json& point, Work work, const Commu
              Measured& measured);
 /// The same of an operation which is over when it is over on all ranks.
 Task measure(Rank& rank, Fence& fence, const Json& point, Operation& operation, Measured& measured);
+
+// What a rank does in the stages of a field, in numbers: the steps are those of workloads/pencil_fft/problem.h, carried
+// out by nobody but written down.
+
+/// One thing after the other.
+struct StageStep {
+  enum class Kind : std::uint8_t { compute, start, finish };
+  Kind kind;
+  Seconds work = 0;          ///< compute
+  std::size_t exchange = 0;  ///< start, finish: its place in Stages::exchanges
+  bool back = false;         ///< start: from pencils along z to those along x
+};
+
+struct Stages {
+  std::array<std::vector<StageStep>, workloads::pencil_fft::Route::stages> steps;
+  std::vector<Exchanged> exchanges;  ///< on the way to pencils along z
+};
+
+/// Seconds a complex operation and a copied byte.
+struct FftRates {
+  Seconds operation;
+  Seconds byte;
+};
+
+Stages stages_of(const workloads::pencil_fft::Route& route, int rank, FftRates rates);
+
+// What a rank does in a solve of miniFE, in numbers: the steps are those of workloads/minife/method.h, carried out by
+// nobody but written down.
+
+/// One thing after the other. The calls are those of workloads/minife/method.h.
+struct SolveStep {
+  enum class Kind : std::uint8_t { compute, post_receives, send, start_sends, wait, sum, start_sums, finish_sums };
+  Kind kind;
+  Seconds work = 0;  ///< compute
+  Bytes bytes = 0;   ///< sum, start_sums: of the vector that all add up
+};
+using SolveSteps = std::vector<SolveStep>;
+
+struct Neighbour {
+  int rank;
+  Bytes out;
+  Bytes in;
+};
+
+/// As workloads::minife::Method has them.
+struct Solve {
+  std::vector<Neighbour> neighbours;
+  SolveSteps begin;
+  SolveSteps to_the_test;
+  SolveSteps behind_it;
+  SolveSteps replacement;
+};
+
+/// `byte`: seconds that one of the matrix or a vector takes. The point must have been checked.
+Solve solve_of(const Json& point, int rank, int ranks, Seconds byte);
 
 }  // namespace simulated

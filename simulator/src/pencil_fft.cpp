@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fourier transforms of fields cut into pencils, as workloads/pencil_fft/pencil_fft.cpp makes them.
-#include "pencil_fft.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 
 #include "network.h"
 #include "rank.h"
-#include "task.h"
+#include "run.h"
 
 namespace simulated::testing {
 

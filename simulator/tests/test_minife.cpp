@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "line.h"
-#include "minife.h"
+#include "overlap_point.h"
 #include "run.h"
 
 namespace simulated::testing {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "line.h"
-#include "pencil_fft.h"
+#include "overlap_point.h"
 #include "pencil_fft/problem.h"
 #include "run.h"
 

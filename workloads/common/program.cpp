@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A launch from its command line to its record; the same for every workload.
-#include "common/program.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,10 +13,11 @@
 
 #include "common/clock.h"
 #include "common/errors.h"
+#include "common/experiment.h"
+#include "common/fixed_work.h"
 #include "common/machine.h"
 #include "common/recorder.h"
 #include "common/sampler.h"
-#include "common/sleeping.h"
 #include "common/stop_rule.h"
 
 namespace workloads {

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "common/clock.h"
+#include "common/experiment.h"
 #include "common/halo.h"
 #include "common/mpi_process.h"
-#include "common/program.h"
 #include "common/separation.h"
 #include "himeno/kernel.h"
 

@@ -16,9 +16,9 @@
 
 #include "common/clock.h"
 #include "common/errors.h"
+#include "common/experiment.h"
 #include "common/machine.h"
 #include "common/noncopyable.h"
-#include "common/program.h"
 #include "himeno/kernel.h"
 #include "interference/detection.h"
 #include "interference/seats.h"

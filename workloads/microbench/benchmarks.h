@@ -7,7 +7,6 @@
 
 #include "common/experiment.h"
 #include "common/fixed_work.h"
-#include "common/program.h"
 
 namespace workloads {
 

@@ -12,10 +12,10 @@
 
 #include "common/clock.h"
 #include "common/errors.h"
+#include "common/fixed_work.h"
 #include "common/machine.h"
 #include "common/mpi_process.h"
 #include "common/overlap_sample.h"
-#include "common/sleeping.h"
 #include "microbench/benchmarks.h"
 #include "microbench/computation.h"
 #include "microbench/payload.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "common/clock.h"
-#include "common/sleeping.h"
+#include "common/fixed_work.h"
 #include "microbench/benchmarks.h"
 
 namespace workloads {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
-#include "common/program.h"
+#include "common/experiment.h"
 #include "microbench/benchmarks.h"
 
 namespace workloads {

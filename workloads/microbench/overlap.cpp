@@ -9,7 +9,6 @@
 #include "common/errors.h"
 #include "common/fixed_work.h"
 #include "common/mpi_process.h"
-#include "common/sleeping.h"
 #include "microbench/benchmarks.h"
 #include "microbench/computation.h"
 #include "microbench/transfer.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "minife/conjugate_gradient.h"
-
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -10,6 +8,7 @@
 
 #include "common/mpi_process.h"
 #include "minife/method.h"
+#include "minife/solver.h"
 
 namespace workloads::minife {
 namespace {

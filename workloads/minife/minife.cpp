@@ -4,7 +4,7 @@
 // Point: nx, ny, nz, iterations, mode, barrier, packets. Samples, one a repetition: elapsed_s (a solve), comp_s, comm_s
 // (in MPI calls), cpu_s, iterations, true_residual (b - A x computed anew, over the first residual), the seconds in
 // each call that the mode makes, and with packets what went through the sockets in each call and outside of all.
-#include "common/program.h"
+#include "common/experiment.h"
 #include "minife/problem.h"
 #include "minife/solver.h"
 

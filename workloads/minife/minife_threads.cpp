@@ -8,7 +8,7 @@
 // threads until the last has ended), allreduce_s. The role says how the threads wait.
 #include <array>
 
-#include "common/program.h"
+#include "common/experiment.h"
 #include "minife/problem.h"
 #include "minife/solver.h"
 #include "ult/threading.h"

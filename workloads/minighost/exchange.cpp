@@ -10,13 +10,12 @@
 
 #include "common/clock.h"
 #include "common/errors.h"
+#include "common/experiment.h"
+#include "common/fixed_work.h"
 #include "common/grid.h"
 #include "common/mpi_process.h"
 #include "common/overlap_sample.h"
-#include "common/program.h"
-#include "common/sleeping.h"
 #include "minighost/inflation.h"
-#include "minighost/neighbourhood.h"
 #include "minighost/solve.h"
 
 namespace workloads::minighost::calibration {

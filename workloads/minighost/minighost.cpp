@@ -20,9 +20,9 @@
 #include <numeric>
 
 #include "common/clock.h"
+#include "common/experiment.h"
 #include "common/halo.h"
 #include "common/machine.h"
-#include "common/program.h"
 #include "common/separation.h"
 #include "minighost/solve.h"
 #include "minighost/stencil.h"

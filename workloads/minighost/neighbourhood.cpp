@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "minighost/neighbourhood.h"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <string>
 
 #include "common/mpi_process.h"
+#include "minighost/solve.h"
 
 namespace workloads::minighost {
 

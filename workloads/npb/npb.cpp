@@ -8,8 +8,8 @@
 #include <bit>
 
 #include "common/errors.h"
+#include "common/experiment.h"
 #include "common/kernel.h"
-#include "common/program.h"
 
 namespace workloads::npb {
 

@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "common/errors.h"
+#include "common/experiment.h"
 #include "common/kernel.h"
 #include "common/mpi_process.h"
 #include "common/noncopyable.h"
-#include "common/program.h"
 #include "pencil_fft/problem.h"
-#include "pencil_fft/transforms.h"
 
 namespace workloads::pencil_fft {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pencil_fft/pencils.h"
-
 #include <algorithm>
+
+#include "pencil_fft/problem.h"
 
 namespace workloads::pencil_fft {
 namespace {

@@ -3,14 +3,89 @@
 // here.
 #pragma once
 
+#include <array>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/fft_plan.h"
+#include "common/grid.h"
 #include "common/parameters.h"
-#include "pencil_fft/pencils.h"
 
 namespace workloads::pencil_fft {
+
+// What a rank has of a three-dimensional field cut into pencils, and what it sends to turn them. No MPI here.
+//
+// The ranks are a grid of rows and columns. A field begins in pencils along x, is turned within the rows to pencils
+// along y, and within the columns to pencils along z:
+//
+// x pencils: [z of this rank][y of this rank][x], all x, that are `width` complex values;
+// y pencils: [z of this rank][y][x of this rank], all y;
+// z pencils: [chunk of this rank's x][z][y of this rank][x of the chunk], all z.
+//
+// With one rank in a row, pencils along x are pencils along y; with one in a column, pencils along y, without chunks,
+// are pencils along z: nothing is turned.
+
+using fft::Complex;
+
+/// Points along x, y, z; of a real field's spectrum half of the x, which are enough, are kept.
+struct Field {
+  Triple points{};
+  bool real = false;
+
+  [[nodiscard]] int width() const noexcept { return real ? (points[0] / 2) + 1 : points[0]; }
+  [[nodiscard]] double total() const noexcept { return 1.0 * points[0] * points[1] * points[2]; }
+};
+
+struct ProcessGrid {
+  int row_ranks = 1;     ///< that share x and y
+  int column_ranks = 1;  ///< that share y and z
+};
+
+/// Whether each rank has a pencil of every kind.
+bool fits(const ProcessGrid& grid, const Field& field) noexcept;
+
+/// The grid of `ranks` that fits and is the nearest to a square, with the fewer in a row.
+std::optional<ProcessGrid> nearest_to_square(int ranks, const Field& field);
+
+struct Pencils {
+  Pencils(const Field& field, const ProcessGrid& grid, int rank);
+
+  Field field;
+  ProcessGrid grid;
+  Span x;          ///< in pencils along y and z
+  Span y_along_x;  ///< in pencils along x
+  Span y_along_z;  ///< in pencils along z
+  Span z;          ///< in pencils along x and y
+
+  /// Complex values of the largest of the three.
+  [[nodiscard]] std::size_t points() const noexcept;
+};
+
+/// What `points()` is at most on any rank.
+double most_points(const Field& field, const ProcessGrid& grid);
+
+/// One side's part of a chunk's message: its begin in the buffer, and from there what belongs to each rank.
+struct Part {
+  std::size_t first = 0;
+  std::vector<int> counts;
+  std::vector<int> begins;
+};
+
+/// The chunks of a transpose: of a rank's planes within a row, of its x within a column.
+Part x_part(const Pencils& pencils, Span planes);
+Part y_part_in_row(const Pencils& pencils, Span planes);
+Part y_part_in_column(const Pencils& pencils, Span columns);
+Part z_part(const Pencils& pencils, Span columns);  ///< these pencils are their own message
+
+/// Which pencils a message is made of, and which parts above its layout.
+enum class Side : unsigned char { x, y_in_row, y_in_column };
+
+/// A chunk of pencils to its place in a buffer of messages, and back.
+void pack(const Pencils& pencils, Side side, Span chunk, const Complex* values, Complex* messages);
+void unpack(const Pencils& pencils, Side side, Span chunk, const Complex* messages, Complex* values);
 
 // What a field passes through on its way from pencils along x to pencils along z and back: five stages, with a
 // transpose between each two of them. Who carries the steps out is somebody else. No MPI here.
@@ -125,5 +200,64 @@ bool is_pipelined(const Json& point);
 /// Forward and backward, of all fields and ranks: 5 N log2 N for a complex transform of N points, half of it for a real
 /// one.
 double operations_of(const Json& point);
+
+// The one-dimensional transforms of a rank's pencils, and what their result must be.
+
+/// Transforms of a chunk at a time, in place. Not scaled: forward and backward multiply a field by its points.
+class Transforms {
+ public:
+  /// For `chunks` chunks of this rank's planes and x. Plans on `values`, Pencils::points() of them, and overwrites
+  /// them.
+  Transforms(const Pencils& pencils, int chunks, Complex* values);
+
+  void along_x(Direction direction, Span planes, Complex* x_pencils) const;
+  void along_y(Direction direction, Span planes, Span columns, Complex* y_pencils) const;
+  void along_z(Direction direction, Span columns, Complex* z_pencils) const;
+  /// Along x and y, plane by plane: a plane is read from memory once. For rows of one rank.
+  void along_x_and_y(Direction direction, Complex* pencils) const;
+
+ private:
+  using Both = std::array<fft::Plan, 2>;
+  [[nodiscard]] bool turns_columns() const noexcept { return pencils_.grid.column_ranks > 1; }
+
+  Pencils pencils_;
+  Both x_;
+  std::map<int, Both> y_;  ///< by how many x
+  std::map<int, Both> z_;
+};
+
+/// All three axes of a field at once by FFTW's own plan, in place, not scaled. For one rank, which has a whole field.
+class WholeTransform {
+ public:
+  /// Plans on `values`, a field's, and overwrites them.
+  WholeTransform(const Field& field, Complex* values);
+
+  void operator()(Direction direction, Complex* values) const;
+
+ private:
+  std::array<fft::Plan, 2> plans_;
+};
+
+/// Random numbers around 0, the same for a point however the field is cut.
+class RandomField {
+ public:
+  explicit RandomField(const Field& field) : field_(field) {}
+
+  /// The row of all x at y and z: complex values, or as many reals.
+  void row(int y, int z, Complex* values) const;
+  /// Of its values, and of its spectrum, the root of the mean square.
+  [[nodiscard]] double size() const;
+  [[nodiscard]] double size_of_spectrum() const;
+
+ private:
+  Field field_;
+};
+
+/// A rank's x and y of the spectrum of a RandomField, transformed by this rank alone, [z][y][x] without chunks. Plane
+/// after plane: no rank needs the memory of a whole field.
+std::vector<Complex> serial_spectrum(const Pencils& pencils);
+
+/// Where value (x, y, z), counted from this rank's first ones, is in pencils along z cut into `chunks`.
+std::size_t place_along_z(const Pencils& pencils, int chunks, int x, int y, int z);
 
 }  // namespace workloads::pencil_fft

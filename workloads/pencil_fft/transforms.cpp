@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pencil_fft/transforms.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "npb/generator.h"
+#include "pencil_fft/problem.h"
 
 namespace workloads::pencil_fft {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "common/clock.h"
-#include "common/program.h"
+#include "common/experiment.h"
 #include "roofline/kernels.h"
 
 namespace workloads::peak {

@@ -20,9 +20,9 @@
 
 #include "common/clock.h"
 #include "common/errors.h"
+#include "common/experiment.h"
 #include "common/machine.h"
 #include "common/noncopyable.h"
-#include "common/program.h"
 
 namespace workloads {
 namespace {

@@ -21,7 +21,6 @@
 #include "common/kernel_counters.h"
 #include "common/machine.h"
 #include "common/noncopyable.h"
-#include "common/sleeping.h"
 #include "common/stop_rule.h"
 #include "minife/calls.h"
 

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "pencil_fft/transforms.h"
+#include "pencil_fft/problem.h"
 
 namespace workloads::pencil_fft {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "common/clock.h"
+#include "common/experiment.h"
 #include "common/machine.h"
-#include "common/program.h"
 
 namespace workloads {
 namespace {

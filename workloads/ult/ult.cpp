@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "common/clock.h"
+#include "common/experiment.h"
 #include "common/machine.h"
-#include "common/program.h"
 #include "microbench/pair.h"
 #include "ult/tasks.h"
 

@@ -3,7 +3,6 @@
 
 #include "mpi/lifecycle.hpp"
 #include "mpi/offload.hpp"
-#include "mpi/report.hpp"
 #include "progress_engine/progress_engine.h"
 
 #define PE_API extern "C" __attribute__((visibility("default")))

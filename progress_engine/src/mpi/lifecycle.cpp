@@ -14,8 +14,7 @@
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
 #include "mpi/launcher.hpp"
-#include "mpi/pcontrol.hpp"
-#include "mpi/report.hpp"
+#include "mpi/mpi_header.hpp"
 #include "platform/placement.hpp"
 
 namespace progress_engine {

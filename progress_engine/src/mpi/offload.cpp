@@ -14,7 +14,6 @@
 #include "mpi/launcher.hpp"
 #include "mpi/lifecycle.hpp"
 #include "mpi/mpi_handles.hpp"
-#include "mpi/report.hpp"
 
 namespace progress_engine {
 

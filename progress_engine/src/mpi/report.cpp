@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/report.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -12,7 +12,6 @@
 #include "fabrics/fabrics.hpp"
 #include "mpi/launcher.hpp"
 #include "mpi/lifecycle.hpp"
-#include "mpi/report.hpp"
 #include "platform/fork_mutex.hpp"
 #include "platform/placement.hpp"
 #include "policy/sources.hpp"

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "mpi/lifecycle.hpp"
 #include "mpi/mpi_header.hpp"
-#include "mpi/status.hpp"
 #include "offload/calls.hpp"
-#include "offload/known.hpp"
+#include "offload/starts.hpp"
 #include "offload/ult.hpp"
 #include "platform/placement.hpp"
 #include "platform/scheduling.hpp"

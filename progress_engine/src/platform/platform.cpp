@@ -10,8 +10,10 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "platform/breakable.hpp"
+#include "platform/fork_mutex.hpp"
 
 namespace progress_engine {
 
@@ -96,6 +98,61 @@ std::string host_name() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   return name.data();
+}
+
+}  // namespace progress_engine
+
+#ifdef PE_BREAKABLE
+#include <cstdlib>
+
+namespace progress_engine {
+
+bool broken(std::string_view hazard) {
+  static const char* const named = std::getenv("PROGRESS_ENGINE_BREAK");
+  return named && hazard == named;
+}
+
+}  // namespace progress_engine
+#endif
+
+namespace progress_engine {
+namespace {
+
+struct All {
+  std::mutex mutex;  // held by a fork, too: none begins or ends meanwhile
+  std::vector<ForkMutex*> members;
+};
+
+All& all();
+
+void before_fork() {
+  all().mutex.lock();
+  for (ForkMutex* one : all().members) one->lock();
+}
+
+void after_fork() {
+  for (ForkMutex* one : all().members) one->unlock();
+  all().mutex.unlock();
+}
+
+All& all() {
+  static auto* them = [] {  // never destroyed: a thread may end, or fork, at any time
+    pthread_atfork(before_fork, after_fork, after_fork);
+    return new All;
+  }();
+  return *them;
+}
+
+}  // namespace
+
+ForkMutex::ForkMutex() {
+  const std::scoped_lock lock(all().mutex);
+  all().members.push_back(this);
+}
+
+ForkMutex::~ForkMutex() {
+  const std::scoped_lock lock(all().mutex);
+  std::erase(all().members, this);
 }
 
 }  // namespace progress_engine

@@ -14,8 +14,6 @@
 #include <utility>
 
 #include "platform/loaded_object.hpp"
-#include "profile/python.hpp"
-#include "profile/regions.hpp"
 
 namespace progress_engine::profile {
 

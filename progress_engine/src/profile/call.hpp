@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "platform/platform.hpp"
@@ -13,6 +14,22 @@
 #include "profile/site_table.hpp"
 
 namespace progress_engine::profile {
+
+// Regions of a program, as it names them by MPI_Pcontrol: the same call site in two of them is two. Off unless somebody
+// asks, since the standard leaves it to the tool what that function's arguments mean (MPI 4.1, section 15.2.4). Any
+// thread: a region is the process's.
+
+enum class Regions {
+  off,
+  levels,  // MPI_Pcontrol(7): from here on it is region 7; 0: in none
+  names,   // MPI_Pcontrol(1, "solver") begins a region within the one before, MPI_Pcontrol(-1, "solver") ends it (IPM)
+};
+void set_regions(Regions regions);
+// `name`: the second argument of MPI_Pcontrol; read with Regions::names alone.
+void pcontrol(int level, const char* name);
+std::uint16_t current_region();
+// Of a number that current_region gave; "" of 0.
+const char* name_of_region(std::uint16_t region);
 
 // By the index that call sites have; generated, profiled.cpp.
 extern const char* const function_names[];
@@ -143,5 +160,16 @@ class Completing {
   Call& call_;
   std::vector<Expected> expected_;
 };
+
+// The line of Python that calls MPI. mpi4py is a library between: its address says nothing of the script.
+
+// Whether this is the path of mpi4py's library.
+bool is_python_binding(std::string_view path);
+
+// "function() FILE:12" of the calling thread, by Python's C API, which is looked up in the process; of several `frames`
+// "inner() FILE:12 < outer() FILE:34". It takes
+// Python's lock, which mpi4py gives up around calls of MPI, so that the caller holds none of the profiler's. The text
+// stays for ever. Null where the thread is in no Python function.
+const char* python_line(int frames);
 
 }  // namespace progress_engine::profile

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "profile/clocks.hpp"
-
 #include <limits>
 #include <type_traits>
 
 #include "mpi/mpi_handles.hpp"
+#include "profile/write.hpp"
 
 namespace progress_engine::profile {
 namespace {

@@ -10,11 +10,9 @@
 
 #include "mpi/abi.hpp"
 #include "mpi/mpi_handles.hpp"
-#include "mpi/pcontrol.hpp"
+#include "mpi/mpi_header.hpp"
 #include "profile/ask_mpi.hpp"
 #include "profile/call.hpp"
-#include "profile/clocks.hpp"
-#include "profile/regions.hpp"
 #include "profile/write.hpp"
 
 namespace progress_engine::profile {

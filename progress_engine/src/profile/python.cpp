@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "profile/python.hpp"
-
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -9,6 +7,7 @@
 #include <unordered_set>
 
 #include "platform/loaded_object.hpp"
+#include "profile/call.hpp"
 
 namespace progress_engine::profile {
 namespace {

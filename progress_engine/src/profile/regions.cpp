@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "profile/regions.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include "profile/call.hpp"
 
 namespace progress_engine::profile {
 namespace {

@@ -23,7 +23,7 @@ struct CallSite {
   const void* address = nullptr;  // of code, of a text that says where, or of Frames
   std::uint16_t function = 0;
   Kind kind = Kind::code;
-  std::uint16_t region = 0;  // of the program's, see regions.hpp; 0: none
+  std::uint16_t region = 0;  // of the program's, see call.hpp; 0: none
 
   bool operator==(const CallSite&) const = default;
 };

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "profile/call.hpp"
-#include "profile/regions.hpp"
 
 namespace progress_engine::profile {
 namespace {

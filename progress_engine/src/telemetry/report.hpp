@@ -15,9 +15,21 @@
 #include "telemetry/fields.hpp"
 #include "telemetry/phases.hpp"
 #include "telemetry/thread_usage.hpp"
-#include "telemetry/transport.hpp"
 
 namespace progress_engine {
+
+// By what the MPI carries messages, as the process shows it: an MPI that is asked for another thread level may choose
+// otherwise, and then a run with the engine says nothing about one without.
+
+struct Transport {
+  PE_FIELDS(PE_TRANSPORT)
+
+  // "ob1, tcp"; "unknown" if nothing shows.
+  std::string words() const;
+};
+
+// Of this process, at this moment. Takes about a millisecond.
+Transport look_at_transport();
 
 struct SettingReport {
   std::string key;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "telemetry/transport.hpp"
-
 #include <dirent.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -17,6 +15,7 @@
 
 #include "platform/loaded_object.hpp"
 #include "platform/platform.hpp"
+#include "telemetry/report.hpp"
 
 namespace progress_engine {
 namespace {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tasks/queues/task_queue.hpp"
 
-#include "tasks/queues/lock_free_queue.hpp"
-#include "tasks/queues/lock_queue.hpp"
-#include "tasks/queues/submission_queue.hpp"
-
 namespace progress_engine {
 namespace {
 

@@ -7,9 +7,7 @@
 #include "core/activity.hpp"
 #include "model/expect.hpp"
 #include "model/machine.hpp"
-#include "tasks/queues/lock_free_queue.hpp"
-#include "tasks/queues/lock_queue.hpp"
-#include "tasks/queues/submission_queue.hpp"
+#include "tasks/queues/task_queue.hpp"
 
 namespace progress_engine::model {
 namespace {
