@@ -22,7 +22,7 @@ from analysis.compare.pairs import measured
 from analysis.gate import decide, sequential
 from analysis.gate.decide import Rule, State
 from analysis.records.load import load
-from analysis.tuning import step, verdict
+from analysis.tuning import document, verdict
 from analysis.tuning.measured import DEFAULT, OLD, TUNED, UNSET, Asked, Axis, Block, Measured, Score
 from analysis.tuning.verdict import Verdict
 
@@ -149,7 +149,7 @@ def race(launch: Launch, search: str, seed: int, blocks: int = 8) -> Verdict:
         plain = {arm: {at: -one.value for at, one in turns.items()} for arm, turns in scores.items()}
         return Measured(asked, scores, {}, plain)
 
-    then = step.next_(measured(), seed)
+    then = document.next_(measured(), seed)
     for _ in range(blocks):
         if then.over:
             break
@@ -157,7 +157,7 @@ def race(launch: Launch, search: str, seed: int, blocks: int = 8) -> Verdict:
         known = {**asked.contenders, **fresh}
         block = run({DEFAULT: {}, **{name: known[name] for name in (*then.alive, *fresh)}}, asked.settle)
         asked = replace(asked, contenders=known, blocks=(*asked.blocks, block))
-        then = step.next_(measured(), seed)
+        then = document.next_(measured(), seed)
     leader = then.state.leader
     while leader != DEFAULT and (not asked.confirmed or verdict.undecided(measured())):
         block = run({OLD: {}, TUNED: asked.contenders[leader]}, asked.confirm)

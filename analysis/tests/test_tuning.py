@@ -15,7 +15,7 @@ from analysis.figures import toolkit
 from analysis.statistics.ranks import Middle
 from analysis.tests import simulated_gates as gates
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, SPACE, confirmed, made, race_session
-from analysis.tuning import decide, document, figures, measured, proposals, step, verdict
+from analysis.tuning import decide, document, figures, measured, proposals, verdict
 from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Score, Tried
 
 
@@ -172,7 +172,7 @@ def test_where_nothing_is_better_the_default_is_the_best_from_which_others_are_p
     monkeypatch.setattr(proposals, "_climb", lambda values, *_: values)  # proposed is that from which it would go on
     for inflation, best in ((1.0, {}), (1.2, {"burst": "20"})):
         found = made({DEFAULT: 0.0, "s001": -0.1, "s002": -0.2}, bounds={DEFAULT: inflation})
-        tried = step.tried(found, decide.state(found))
+        tried = document.tried(found, decide.state(found))
         assert tried[0].values == {} and tried[0].gain == 0.0 and (tried[0].beyond > 0) == (inflation > 1.05)
         assert next(proposals.by_effects(SPACE, tried, 1)) == best
 
@@ -208,10 +208,10 @@ def test_a_block_in_which_the_reference_failed_blames_no_setting_and_counts_as_n
     blocks = (Block((DEFAULT, REFERENCE, "s001"), 6, 0), *(Block(new, 6, 6 * number) for number in (1, 2, 3)))
     scores = {arm: turns for arm, turns in race.scores.items() if arm != "s002"}
     lost = replace(race, scores=scores, asked=replace(race.asked, blocks=blocks), failures={REFERENCE: "exit status 3"})
-    then = step.next_(lost, seed=1)
+    then = document.next_(lost, seed=1)
     assert not then.state.standings["s002"].out and then.state.leader == "s001"
     assert set(then.alive) == {"s001", "s002"} and {"burst": "1", "UCX_RNDV_THRESH": "8192"} not in then.new
-    assert [one.values for one in step.tried(lost, then.state)] == [{}, {"burst": "20"}], "nothing is known of s002"
+    assert [one.values for one in document.tried(lost, then.state)] == [{}, {"burst": "20"}], "nothing is known of s002"
     assert "none of its rounds counts" in document.document(lost, verdict.of(lost), {})
     late = {**scores, DEFAULT: {**scores[DEFAULT], 23: Score(0.0)}, "s001": {**scores["s001"], 23: Score(0.2)}}
     nothing = decide.state(replace(lost, scores=late)).standings["s002"]
@@ -224,13 +224,13 @@ def test_a_race_goes_on_with_one_that_does_not_lead_as_long_as_it_is_not_out() -
     """The default may lead by luck: one block does not tell, and there are minutes left."""
     values = (0.1, -0.1, 0.2, -0.3, 0.1, -0.25)  # the middle is below 0, which six rounds do not show
 
-    def after(blocks: int) -> step.Step:
+    def after(blocks: int) -> document.Step:
         turns = range(6 * blocks)
         scores = {DEFAULT: {turn: Score(0.0) for turn in turns}, "s001": {t: Score(values[t % 6]) for t in turns}}
         race = made({DEFAULT: 0.0, "s001": 0.0})
         arms = tuple(Block((DEFAULT, "s001"), 6, 6 * number) for number in range(blocks))
         only = replace(race.asked, space=(Axis("burst", ("default", "1")),), contenders={"s001": {"burst": "1"}})
-        return step.next_(replace(race, scores=scores, asked=replace(only, blocks=arms)), seed=1)
+        return document.next_(replace(race, scores=scores, asked=replace(only, blocks=arms)), seed=1)
 
     first = after(1)
     assert (first.state.leader, list(first.alive), list(first.new)) == (DEFAULT, ["s001"], []) and not first.over

@@ -21,7 +21,7 @@ from analysis.records.load import load
 from analysis.records.read import Quantity
 from analysis.tests.synthetic import Behaviour
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, confirmed, made, race_session
-from analysis.tuning import decide, document, figures, measured, step, verdict
+from analysis.tuning import decide, document, figures, measured, verdict
 from analysis.tuning.measured import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Asked, Axis, Measured, Score
 
 
@@ -40,7 +40,7 @@ def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) ->
     arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
     found = measured.read(race_session(tmp_path / "s", arms))
     assert found.failures == {"s001": "made up"} and "s001" not in found.scores
-    then = step.next_(found, seed=1)
+    then = document.next_(found, seed=1)
     assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
 
 

@@ -14,8 +14,7 @@ import pytest
 
 from analysis import where
 from analysis.errors import UsageError
-from analysis.report.where_page import RANKS, page
-from analysis.where_trace import timeline
+from analysis.report.where_page import RANKS, page, timeline
 
 LINES = {("/app", 16): "halo() app.c:7", ("/app", 32): "halo() app.c:9", ("/app", 48): "main() app.c:20"}
 

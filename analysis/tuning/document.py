@@ -8,17 +8,19 @@ was measured: several that were found together may owe it to one of them.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from analysis.statistics.ranks import Middle
 from analysis.text_table import markdown
 from analysis.tuning import decide, verdict
-from analysis.tuning.decide import Standing
-from analysis.tuning.measured import DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Measured
+from analysis.tuning.decide import Standing, State
+from analysis.tuning.measured import DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Measured, Tried
+from analysis.tuning.proposals import propose
 from analysis.tuning.verdict import ERROR, Cell, Verdict, cost, cost_title, gain_words, settings_words
 
 NO_SHARE = "; its own share of the gain was not measured"
@@ -166,3 +168,46 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@dataclass(frozen=True)
+class Step:
+    """`alive` race on, beside `new` settings. It is over where nothing is new and nobody is left who could still come
+    to lead; `state.leader` is then its winner."""
+
+    state: State
+    alive: Sequence[str]
+    new: Sequence[dict[str, str]]
+
+    @property
+    def over(self) -> bool:
+        return not self.new and all(name == self.state.leader for name in self.alive)
+
+
+def next_(found: Measured, seed: int) -> Step:
+    """What the next block would have; new settings take the seats of those that are out."""
+    state = decide.state(found)
+    seats = max(0, found.asked.seats - len(state.alive))
+    source = propose(found.asked.space, tried(found, state), found.asked.search, seed)
+    racing = [found.asked.contenders[name] for name in state.alive]
+    new = (values for values in source if values not in racing)
+    return Step(state, state.alive, list(itertools.islice(new, seats)))
+
+
+def tried(found: Measured, state: State) -> list[Tried]:
+    """Every setting that ran, as those who propose see it: the default is one of them, and perhaps the best. One of
+    which no round counts is not among them: nothing is known of it."""
+    known = {name: one for name, one in state.standings.items() if one.rounds or one.out}
+    ran = [(found.asked.contenders[name], one) for name, one in known.items()]
+    default: list[tuple[Mapping[str, str], Standing]] = [({}, decide.standing(DEFAULT, found))] if ran else []
+    return [_tried_of(values, one, found) for values, one in (*default, *ran)]
+
+
+def _tried_of(values: Mapping[str, str], one: Standing, found: Measured) -> Tried:
+    return Tried(values, one.gain.value, _beyond(one, found)) if one.rounds else Tried(values, None)
+
+
+def _beyond(one: Standing, found: Measured) -> float:
+    """By how much it breaks the bound that it breaks most; below zero where it keeps all."""
+    over = [one.bounds[word].value - most for word, most in found.asked.bounds.items() if word in one.bounds]
+    return max(over, default=-1.0)

@@ -57,7 +57,7 @@ COMMANDS: dict[str, Command | Group] = {
     "tune": Command(MEASURE, passes_rest=True),
     "validate-model": Command(MEASURE),
     "scaling": Command(MEASURE),
-    "smpi": Command(MEASURE, passes_rest=True),
+    "smpi": Command(MEASURE, "programs.smpi", passes_rest=True),
     "where": Command(PROGRAM, passes_rest=True),
     "compare-program": Command(PROGRAM, passes_rest=True),
     "mpirun": Command(PROGRAM, "programs.mpirun", passes_rest=True),

@@ -237,7 +237,7 @@ def _ready(request: Request, session: sessions.Session) -> Request:
 
 def _raced(request: Request, session: sessions.Session) -> Request:
     """The blocks of the race, and, if a setting leads at their end, the first rounds of its confirmation."""
-    from analysis.tuning import step  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import document  # noqa: PLC0415 - a second of imports
 
     while not tuning.confirming(_race_of(request)):
         race, found = _race_of(request), all_measured(session)
@@ -245,7 +245,7 @@ def _raced(request: Request, session: sessions.Session) -> Request:
             raise Failure(
                 f"The default itself cannot be measured, so nothing can be held against it: {unmeasured(found)}"
             )
-        then = step.next_(found, request.seed)
+        then = document.next_(found, request.seed)
         arms = 1 + race.reference + len(then.alive) + len(then.new)
         fits = tuning.fits(race, _launch_s(request, found), arms, found.with_hangs)
         if not then.over and (not race.contenders or fits):

@@ -6,7 +6,6 @@
 #include <deque>
 #include <thread>
 
-#include "tasks/queues/topology.hpp"
 
 namespace progress_engine {
 namespace {
