@@ -67,7 +67,6 @@ class Claim:
     number: str
     operator: str
     threshold: float
-    margin: float
     comparator: str
     source: str
     measure: Measure
@@ -76,6 +75,7 @@ class Claim:
     mpis: tuple[str, ...] = ()
     cause: Cause | None = None
     up_to: bool = False  # "up to 46 %": the best point counts, where otherwise every point must hold
+    margin: float = field(default=0.0, kw_only=True)
     since: str = field(kw_only=True)
 
     @property

@@ -175,7 +175,6 @@ CLAIMS = (
         number="nanoseconds of half a round trip, adaptive less bare-multiple",
         operator="<=",
         threshold=100.0,
-        margin=0.0,
         comparator="the MPI as it is, at MPI_THREAD_MULTIPLE",
         source="the engine's own budget",
         measure=Added("adaptive"),

@@ -64,7 +64,6 @@ CLAIMS = (
         number="per cent of its time that a workload loses beyond its budget (2 %, or 100 ns of a latency), adaptive",
         operator="<=",
         threshold=0.0,
-        margin=0.0,
         comparator="the same launch with the engine paused, or the MPI as it is",
         source="the engine's own promise",
         measure=LossOfBudget("adaptive"),

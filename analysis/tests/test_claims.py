@@ -22,7 +22,7 @@ from analysis.records.load import load
 from analysis.statistics.interval import Interval
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, end, header, write_lines
 
-CLAIM = Claim("s", "n", "<=", 1.0, 0.1, "c", "p", Median("x_s", "bare"), since="2026-01-01 00:00")
+CLAIM = Claim("s", "n", "<=", 1.0, "c", "p", Median("x_s", "bare"), margin=0.1, since="2026-01-01 00:00")
 
 
 def interval(low: float, high: float, defensible: bool = True) -> Interval:

@@ -64,9 +64,10 @@ from analysis.figures.curves import Curves
 from analysis.measures import Median
 
 MEASURE = Median("colour", "bare")
-CLAIMS = (Claim("Colours do not fade", "colour", "<=", 1.0, 0.5, "one", "nowhere", MEASURE, since="2026-01-01 00:00"),)
+SAYS = "Colours do not fade"
+CLAIM = Claim(SAYS, "colour", "<=", 1.0, "one", "nowhere", MEASURE, margin=0.5, since="2026-01-01 00:00")
 FIGURES = (Curves("colours", "colours", "By age", "colour", "made up", "age", "age", "colour", say="{:g}".format),)
-CHAPTERS = (Chapter("O1", ("colours",), "", "how colours fade", CLAIMS, FIGURES),)
+CHAPTERS = (Chapter("O1", ("colours",), "", "how colours fade", (CLAIM,), FIGURES),)
 '''
 PROGRAM = """
 import sys

@@ -157,7 +157,7 @@ def test_effect_sizes_by_hand() -> None:
 
 LEVEL = 0.05
 POINTS, FAMILIES = 30, 50
-EVERY = Claim("s", "n", "<=", 1.0, 0.0, "c", "p", Median("x_s", "bare"), since="2026-01-01 00:00")
+EVERY = Claim("s", "n", "<=", 1.0, "c", "p", Median("x_s", "bare"), since="2026-01-01 00:00")
 UP_TO = replace(EVERY, up_to=True)
 
 

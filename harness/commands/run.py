@@ -18,8 +18,8 @@ from harness.base.steps import say
 from harness.commands import options, values
 from harness.commands.report import write
 from harness.job import session as sessions
-from harness.sessions import progress
 from harness.sessions import run as runs
+from harness.sessions.progress import estimate
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
 from harness.sites import systems
 from reframe_checks.catalogue import by_names
@@ -146,7 +146,7 @@ def describe(request: Request) -> str:
     """The plan in words: a line a job, and the whole time."""
     lines, total = [], 0.0
     for job in request.jobs():
-        seconds, learnt = progress.of(job, request)
+        seconds, learnt = estimate(job, request)
         total += seconds
         variants = sorted({launch.variant for launch in job.launches})
         points = sorted({len(job.points_of(launch)) for launch in job.launches})

@@ -144,12 +144,13 @@ def read(folder: Path) -> Where:
 def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None, html: Path | None) -> None:
     """Write it: the table, and the timeline and the page where they are wanted."""
     from analysis import where as of_profiles  # noqa: PLC0415 - a second of imports
-    from analysis.report.where_page import timeline  # noqa: PLC0415
 
     found = read(folder)
     text = json.dumps(of_profiles.as_json(found), indent=1) if as_json else of_profiles.document(found)
     tables.write(text, out)
     if trace:
+        from analysis.report.where_page import timeline  # noqa: PLC0415 - another second
+
         tables.write_whole(json.dumps(timeline(found.profiles, found.names)), trace, "--trace")
     if html:
         from analysis.report.where_page import page  # noqa: PLC0415 - another second

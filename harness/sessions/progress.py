@@ -163,7 +163,7 @@ def _follow(descriptor: int, progress: Progress) -> None:
 LOOKED_AT = 20  # sessions, the newest: each is a file to read
 
 
-def of(job: Job, request: Request) -> tuple[float, str]:
+def estimate(job: Job, request: Request) -> tuple[float, str]:
     """Seconds, and the name of the session that they are learnt from; empty where they are reckoned."""
     for name in reversed(sessions.names()[-LOOKED_AT:]):
         folder = results_dir() / name

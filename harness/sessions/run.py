@@ -24,8 +24,8 @@ from harness.job.launch import salvage
 from harness.job.program import CALLERS_PYTHONPATH
 from harness.job.records import trouble
 from harness.job.session import Resumed, Session, State
-from harness.sessions import missing_launches, progress
-from harness.sessions.progress import Progress, watch
+from harness.sessions import missing_launches
+from harness.sessions.progress import Progress, estimate, watch
 from harness.sessions.request import Request
 from harness.setup.environment import ensure_mpis
 from harness.sites.systems import Opened, System
@@ -188,7 +188,7 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
         say(words)
     jobs = request.jobs()
     planning.write(jobs, session.path)
-    progress = Progress({(job.study.name, job.mpi): progress.of(job, request)[0] for job in jobs})
+    progress = Progress({(job.study.name, job.mpi): estimate(job, request)[0] for job in jobs})
     with watch(session.path, progress):
         for study in request.studies:
             if not opened.alive():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from reframe_checks.study import Grid, Parameter, Scale
 
@@ -27,6 +28,14 @@ IDLE_NATIVE = "idle:waiting=native"  # a waiter that polls by itself: shows what
 DEFENSIBLE = 6  # launches from which on an interval is one (analysis.statistics.interval)
 
 
+def measured(
+    launches: int, *grids: Grid, samples: tuple[int, int], seconds: float, warmup: int = 1, **more: Any
+) -> Scale:
+    """A scale of these grids. `samples`: how many a point at least and at most; `seconds`: after which it stops
+    sampling; `more`: further fields of Scale."""
+    return Scale(launches, grids, *samples, warmup, seconds, **more)
+
+
 def scale(
     launches: int,
     *grids: Grid,
@@ -38,13 +47,11 @@ def scale(
 ) -> Scale:
     """A scale whose points are batches of many messages, so that few repetitions are enough; on MPICH alone. A point is
     taken to need all of its `seconds`, unless `point_s` says how many; 0: by its messages."""
-    return Scale(
-        launches=launches,
-        grids=grids,
-        min_samples=min(3, samples),
-        max_samples=samples,
-        warmup=1,
-        time_box_s=seconds,
+    return measured(
+        launches,
+        *grids,
+        samples=(min(3, samples), samples),
+        seconds=seconds,
         variants=variants,
         point_s=seconds if point_s is None else point_s,
         mpis=("mpich",),
@@ -54,13 +61,5 @@ def scale(
 
 def paper(launches: int, *grids: Grid, variants: tuple[str, ...], samples: int, seconds: float) -> Scale:
     """The paper's own parameters, on every MPI."""
-    return Scale(
-        launches=launches,
-        grids=grids,
-        min_samples=min(10, samples),
-        max_samples=samples,
-        warmup=2,
-        time_box_s=seconds,
-        variants=variants,
-        point_s=seconds,
-    )
+    most = (min(10, samples), samples)
+    return measured(launches, *grids, samples=most, seconds=seconds, warmup=2, variants=variants, point_s=seconds)

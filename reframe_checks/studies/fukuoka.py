@@ -5,8 +5,8 @@ studies F1 to F4."""
 from __future__ import annotations
 
 from reframe_checks.catalogue import checks
-from reframe_checks.studies.common import DEFENSIBLE, KIB, MIB, ROUND_TRIPS, SIZE, paper, scale
-from reframe_checks.study import Grid, Parameter, Scale, Study
+from reframe_checks.studies.common import DEFENSIBLE, KIB, MIB, ROUND_TRIPS, SIZE, measured, paper, scale
+from reframe_checks.study import Grid, Parameter, Study
 
 # bare-multiple with kernel threads and, at threading=ult, as the paper's MPI+Argobots: user-level threads that test and
 # yield; at threading=phases as its conventional method.
@@ -169,33 +169,24 @@ MINIFE_THREADS = Study(
         "cores": CORES,
     },
     scales={
-        "test": Scale(
-            launches=1,
-            grids=(_cube(8),),
-            min_samples=2,
-            max_samples=2,
-            warmup=1,
-            time_box_s=2,
-            variants=("bare-multiple", "offload"),
-        ),
-        "quick": Scale(
-            launches=DEFENSIBLE,
-            grids=(_cube(24),),
-            min_samples=2,
-            max_samples=4,
-            warmup=1,
-            time_box_s=0.5,
+        "test": measured(1, _cube(8), samples=(2, 2), seconds=2, variants=("bare-multiple", "offload")),
+        "quick": measured(
+            DEFENSIBLE,
+            _cube(24),
+            samples=(2, 4),
+            seconds=0.5,
             variants=("bare", "bare-multiple", "mpi-async", "offload"),
             point_s=0.5,
             mpis=("mpich", "openmpi"),  # a claim compares MPIs
         ),
-        "paper": Scale(
-            launches=DEFENSIBLE,
-            grids=(_cube(64), _cube(128), _cube(200)),
-            min_samples=10,
-            max_samples=30,
+        "paper": measured(
+            DEFENSIBLE,
+            _cube(64),
+            _cube(128),
+            _cube(200),
+            samples=(10, 30),
+            seconds=120,
             warmup=2,
-            time_box_s=120,
             variants=("bare", "bare-multiple", "mpi-async", "offload"),
             point_s=120,
         ),

@@ -5,7 +5,7 @@ to G5. G2, G3 and G4 are a miniGhost stripped to send - inflated computation - r
 from __future__ import annotations
 
 from reframe_checks.catalogue import checks
-from reframe_checks.studies.common import DEFENSIBLE, KIB, MIB, SIZE, paper, scale
+from reframe_checks.studies.common import DEFENSIBLE, KIB, MIB, SIZE, measured, paper, scale
 from reframe_checks.study import Grid, Need, Parameter, Scale, Study
 
 SOURCE = "Strohbeen, Gemini, Sandia 2011"
@@ -29,28 +29,19 @@ MB_80 = 80_000_000
 
 def few(*grids: Grid, launches: int = DEFENSIBLE, samples: int = 2, seconds: float = 0.4) -> Scale:
     """Bare and adaptive, so many samples a launch and no more; on MPICH alone."""
-    return Scale(
-        launches=launches,
-        grids=grids,
-        min_samples=1,
-        max_samples=samples,
+    return measured(
+        launches,
+        *grids,
+        samples=(1, samples),
+        seconds=seconds,
         warmup=1 if samples > 1 else 0,
-        time_box_s=seconds,
         variants=("bare", "adaptive"),
         mpis=("mpich",),
     )
 
 
 def all_variants(*grids: Grid, samples: int = 50, seconds: float = 20) -> Scale:
-    return Scale(
-        launches=DEFENSIBLE,
-        grids=grids,
-        min_samples=10,
-        max_samples=samples,
-        warmup=2,
-        time_box_s=seconds,
-        variants=_PAPER_VARIANTS,
-    )
+    return measured(DEFENSIBLE, *grids, samples=(10, samples), seconds=seconds, warmup=2, variants=_PAPER_VARIANTS)
 
 
 # G1: conjugate gradients with and without overlap, time and packets of each MPI call. Strohbeen, Sandia 2011.
@@ -87,33 +78,24 @@ MINIFE_PACKETS = Study(
         "packets": Parameter("count the packets of each call", bool),
     },
     scales={
-        "test": Scale(
-            launches=1,
-            grids=_grids(8),
-            min_samples=2,
-            max_samples=2,
-            warmup=1,
-            time_box_s=2,
-            variants=("bare", "adaptive"),
-        ),
-        "quick": Scale(
-            launches=DEFENSIBLE,
-            grids=_grids(32),
-            min_samples=2,
-            max_samples=4,
-            warmup=1,
-            time_box_s=0.4,
+        "test": measured(1, *_grids(8), samples=(2, 2), seconds=2, variants=("bare", "adaptive")),
+        "quick": measured(
+            DEFENSIBLE,
+            *_grids(32),
+            samples=(2, 4),
+            seconds=0.4,
             variants=("bare", "adaptive"),
             point_s=0.4,
             mpis=("mpich",),
         ),
-        "paper": Scale(
-            launches=DEFENSIBLE,
-            grids=(*_grids(64), *_grids(128), *_grids(200)),
-            min_samples=10,
-            max_samples=30,
+        "paper": measured(
+            DEFENSIBLE,
+            *_grids(64),
+            *_grids(128),
+            *_grids(200),
+            samples=(10, 30),
+            seconds=120,
             warmup=2,
-            time_box_s=120,
             variants=("bare", "mpi-async", "thread", "idle", "adaptive"),
             point_s=120,
         ),

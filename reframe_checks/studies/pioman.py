@@ -14,10 +14,11 @@ from reframe_checks.studies.common import (
     SIZE,
     TEST_EVERY,
     WORK,
+    measured,
     paper,
     scale,
 )
-from reframe_checks.study import BASELINES, PRESETS, Grid, Need, Parameter, Scale, Study
+from reframe_checks.study import BASELINES, PRESETS, Grid, Need, Parameter, Study
 
 OVERLAP = {
     "pattern": Parameter("who computes", str, ("both", "sender", "receiver")),
@@ -57,45 +58,36 @@ OVERLAP_RATIO = Study(
     workload=("microbench", "overlap"),
     parameters=OVERLAP | {"comp_over_comm": Parameter("computation time over the bare communication time", float)},
     scales={
-        "test": Scale(
-            launches=2,
-            grids=({"pattern": ("both",), "size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)},),
-            min_samples=3,
-            max_samples=3,
-            warmup=1,
-            time_box_s=5,
+        "test": measured(
+            2,
+            {"pattern": ("both",), "size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)},
+            samples=(3, 3),
+            seconds=5,
             variants=("bare", "adaptive"),
             limit=FEW_WAKES,
         ),
-        "quick": Scale(
-            launches=1,
+        "quick": measured(
+            1,
+            {"pattern": ("both",), "size_bytes": (64 * KIB, 4 * MIB), "comp_over_comm": (0.5, 1.0, 2.0)},
+            {"pattern": ("sender", "receiver"), "size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)},
+            {"pattern": ("both",), "size_bytes": (32 * MIB,), "comp_over_comm": (1.0,)},
+            samples=(3, 20),
+            seconds=0.45,
             more=DECIDING,
             mpis=("mpich", "openmpi"),  # claims of this study name Open MPI
-            grids=(
-                {"pattern": ("both",), "size_bytes": (64 * KIB, 4 * MIB), "comp_over_comm": (0.5, 1.0, 2.0)},
-                {"pattern": ("sender", "receiver"), "size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)},
-                {"pattern": ("both",), "size_bytes": (32 * MIB,), "comp_over_comm": (1.0,)},
-            ),
-            min_samples=3,
-            max_samples=20,
-            warmup=1,
-            time_box_s=0.45,
             variants=ALL,
             limit=FEW_WAKES | {"comp_over_comm": (1.0, 2.0)},
         ),
-        "paper": Scale(
-            launches=6,
-            grids=(
-                {
-                    "pattern": ("both", "sender", "receiver"),
-                    "size_bytes": (64 * KIB, 4 * MIB, 32 * MIB),
-                    "comp_over_comm": (0.125, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0),
-                },
-            ),
-            min_samples=10,
-            max_samples=100,
+        "paper": measured(
+            6,
+            {
+                "pattern": ("both", "sender", "receiver"),
+                "size_bytes": (64 * KIB, 4 * MIB, 32 * MIB),
+                "comp_over_comm": (0.125, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0),
+            },
+            samples=(10, 100),
+            seconds=20,
             warmup=2,
-            time_box_s=20,
             variants=ALL,
             limit=WAKES,
         ),
@@ -115,47 +107,38 @@ SEND_TIME = Study(
     workload=("microbench", "overlap"),
     parameters=OVERLAP | {"comp_s": Parameter("computation time, seconds", float)},
     scales={
-        "test": Scale(
-            launches=2,
-            grids=({"pattern": ("both",), "size_bytes": (1, 64 * KIB), "comp_s": (0.0, 0.0005)},),
-            min_samples=3,
-            max_samples=10,
-            warmup=1,
-            time_box_s=1,
+        "test": measured(
+            2,
+            {"pattern": ("both",), "size_bytes": (1, 64 * KIB), "comp_s": (0.0, 0.0005)},
+            samples=(3, 10),
+            seconds=1,
             variants=("bare", "adaptive"),
             limit=FEW_WAKES,
         ),
-        "quick": Scale(
-            launches=1,
+        "quick": measured(
+            1,
+            {
+                "pattern": ("both",),
+                "size_bytes": (1, 1 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 1 * MIB, 8 * MIB),
+                "comp_s": (0.0, 0.0001, 0.0002, 0.0005, 0.001),
+            },
+            samples=(3, 30),
+            seconds=0.2,
             more=DECIDING,
             mpis=("mpich",),
-            grids=(
-                {
-                    "pattern": ("both",),
-                    "size_bytes": (1, 1 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 1 * MIB, 8 * MIB),
-                    "comp_s": (0.0, 0.0001, 0.0002, 0.0005, 0.001),
-                },
-            ),
-            min_samples=3,
-            max_samples=30,
-            warmup=1,
-            time_box_s=0.2,
             variants=("bare", "mpi-async", "idle", "adaptive", "limit"),
             limit=FEW_WAKES | {"comp_s": (0.0005, 0.001)},
         ),
-        "paper": Scale(
-            launches=6,
-            grids=(
-                {
-                    "pattern": ("both",),
-                    "size_bytes": (*_SIZES_TO_8_MIB, 80 * MIB),
-                    "comp_s": (0.0, 0.0001, 0.0002, 0.0005, 0.001),
-                },
-            ),
-            min_samples=10,
-            max_samples=1000,
+        "paper": measured(
+            6,
+            {
+                "pattern": ("both",),
+                "size_bytes": (*_SIZES_TO_8_MIB, 80 * MIB),
+                "comp_s": (0.0, 0.0001, 0.0002, 0.0005, 0.001),
+            },
+            samples=(10, 1000),
+            seconds=10,
             warmup=2,
-            time_box_s=10,
             variants=ALL,
             limit=WAKES,
         ),

@@ -14,6 +14,7 @@ from reframe_checks.studies.common import (
     SIZE,
     TEST_EVERY,
     WORK,
+    measured,
     paper,
     scale,
 )
@@ -111,41 +112,26 @@ COLLECTIVE_OVERLAP = Study(
         "computes_for": COMPUTES_FOR,
     },
     scales={
-        "test": Scale(
-            launches=1,
-            grids=({"pattern": ("one-to-all",), "collective": ("ibcast",), "size_bytes": (MIB,),
-                    "comp_over_comm": (1.0,)},),
-            min_samples=2,
-            max_samples=2,
-            warmup=1,
-            time_box_s=2,
-            variants=("bare", "adaptive"),
+        "test": measured(
+            1,
+            {"pattern": ("one-to-all",), "collective": ("ibcast",), "size_bytes": (MIB,), "comp_over_comm": (1.0,)},
+            samples=(2, 2), seconds=2, variants=("bare", "adaptive"),
         ),
-        "quick": Scale(
-            launches=2,
-            grids=_grids({"size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)}),
-            min_samples=2,
-            max_samples=5,
-            warmup=1,
-            time_box_s=0.5,
-            variants=("bare", "mpi-async", "adaptive"),
-            point_s=0.5,
+        "quick": measured(
+            2, *_grids({"size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)}), samples=(2, 5), seconds=0.5,
+            variants=("bare", "mpi-async", "adaptive"), point_s=0.5,
             mpis=("mpich", "openmpi"),  # its claims compare MPIs
         ),
-        "paper": Scale(
-            launches=6,
-            grids=_grids(
+        "paper": measured(
+            6,
+            *_grids(
                 {
                     "size_bytes": (64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB),
                     "comp_over_comm": (0.5, 1.0, 2.0),
                     "test_every": (0, 100),
                 }
             ),
-            min_samples=10,
-            max_samples=50,
-            warmup=2,
-            time_box_s=10,
-            variants=("bare", "mpi-async", "thread", "idle", "adaptive"),
+            samples=(10, 50), seconds=10, warmup=2, variants=("bare", "mpi-async", "thread", "idle", "adaptive"),
         ),
     },
 )  # fmt: skip
@@ -213,38 +199,31 @@ FFT = Study(
         "chunks": Parameter("chunks of a field, in mode chunked", int),
     },
     scales={
-        "test": Scale(
-            launches=1,
-            grids=({**_grid(16, 2), "mode": ("blocking", "pipelined")},),
-            min_samples=2,
-            max_samples=2,
-            warmup=1,
-            time_box_s=2,
+        "test": measured(
+            1,
+            {**_grid(16, 2), "mode": ("blocking", "pipelined")},
+            samples=(2, 2),
+            seconds=2,
             variants=("bare", "adaptive"),
         ),
-        "quick": Scale(
-            launches=2,
-            grids=(_grid(64, 4),),
-            min_samples=3,
-            max_samples=5,
-            warmup=1,
-            time_box_s=0.5,
+        "quick": measured(
+            2,
+            _grid(64, 4),
+            samples=(3, 5),
+            seconds=0.5,
             variants=("bare", "mpi-async", "adaptive"),
-            more={"bare": DEFENSIBLE, "adaptive": DEFENSIBLE},  # a claim is decided on them
+            more={"bare": DEFENSIBLE, "adaptive": DEFENSIBLE},
             point_s=0.5,
-            mpis=("mpich", "openmpi"),  # its claim compares MPIs
+            mpis=("mpich", "openmpi"),
         ),
-        "paper": Scale(
-            launches=6,
-            grids=(
-                _grid(128, 8, field=("complex", "real")),
-                _grid(256, 4, field=("complex", "real")),
-                {**_grid(256, 1), "mode": ("chunked",), "chunks": (2, 8, 16)},
-            ),
-            min_samples=10,
-            max_samples=20,
+        "paper": measured(
+            6,
+            _grid(128, 8, field=("complex", "real")),
+            _grid(256, 4, field=("complex", "real")),
+            {**_grid(256, 1), "mode": ("chunked",), "chunks": (2, 8, 16)},
+            samples=(10, 20),
+            seconds=120,
             warmup=2,
-            time_box_s=120,
             variants=("bare", "mpi-async", "thread", "idle", "adaptive"),
             point_s=120,
         ),
