@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "mpi/lifecycle.hpp"
 #include "mpi/mpi_header.hpp"
+#include "mpi/status.hpp"
 #include "platform/breakable.hpp"
 #include "platform/fork_mutex.hpp"
 #include "platform/loaded_object.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/engine.hpp"
-#include "mpi/lifecycle.hpp"
 #include "mpi/mpi_header.hpp"
+#include "mpi/status.hpp"
 #include "offload/calls.hpp"
 #include "offload/starts.hpp"
 #include "offload/ult.hpp"
