@@ -6,7 +6,6 @@
 #include <deque>
 #include <thread>
 
-
 namespace progress_engine {
 namespace {
 
