@@ -447,7 +447,7 @@ def compiled(*arguments: str | Path) -> str:
 @pytest.mark.parametrize("which", ["TRUE", "FALSE"])
 def test_libraries_are_known_by_the_names_that_the_engine_knows(tmp_path: Path, which: str, mpich: Mpi) -> None:
     """Those of the engine's own test. What a program of cray-mpich's links, say, is asked for its version."""
-    text = (ROOT / "progress_engine" / "tests" / "abi_test.cpp").read_text()
+    text = (ROOT / "progress_engine" / "tests" / "requests_test.cpp").read_text()
     (found,) = re.findall(rf"for \(const char\* name : \{{([^}}]*)\}}\)\s*EXPECT_{which}\(is_mpi_library", text)
     ldd = tmp_path / "ldd"
     for name in re.findall(r'"([^"]+)"', found):
