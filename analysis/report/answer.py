@@ -146,9 +146,11 @@ def _pays(changes: list[tuple[float, Interval]]) -> str:
         return ""
     held = [(size, simultaneous(found, len(changes))) for size, found in sorted(changes, key=lambda one: one[0])]
     certain = _from([size for size, found in held if not (found.defensible and found.high < 1)], held)
-    perhaps = _from([size for size, found in held if found.defensible and found.low >= 1], held)
+    longest = held[-1][1]
     if certain is None:
-        return "not shown to pay at the longest" if perhaps is not None else "does not pay at the longest"
+        refuted = longest.defensible and longest.low >= 1
+        return "does not pay at the longest" if refuted else "not shown to pay at the longest"
+    perhaps = _from([size for size, found in held if found.value >= 1], held)  # what is longer by itself is no gain
     earlier = f", perhaps from {bytes_text(perhaps)} on" if perhaps is not None and perhaps < certain else ""
     return f"pays from {bytes_text(certain)} on for certain{earlier}"
 

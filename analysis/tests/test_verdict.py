@@ -123,6 +123,7 @@ def test_of_a_short_message_alone_the_time_added_is_told(tmp_path: Path) -> None
             {64: (1.1, 0.02), 256: (0.97, 0.1), 1024: (0.6, 0.02)},
             "pays from 1 MB on for certain, perhaps from 256 KB on",
         ),
+        ({64: (1.01, 0.1), 256: (1.03, 0.1), 1024: (0.6, 0.02)}, "pays from 1 MB on for certain"),
         ({64: (0.9, 0.01), 256: (0.8, 0.01)}, "pays from 64 KB on for certain"),
         ({64: (0.9, 0.01), 256: (1.1, 0.01)}, "does not pay at the longest"),
         ({64: (0.9, 0.01), 256: (0.99, 0.05)}, "not shown to pay at the longest"),
