@@ -124,7 +124,8 @@ class EventLoop {
   void await_anything(const BurstResult& burst) {
     if (burst.productive > 0 || burst.awaited) unannounced_.event(polled_);
     in_bulk_ = !asked_ && (in_bulk_ || interval_.is_bulk(burst.productive_time));
-    const Nanoseconds rest = asked_ ? shortest_rest() : in_bulk_ ? gathering() : interval_.minimum();
+    const Nanoseconds usual = in_bulk_ ? gathering() : interval_.minimum();
+    const Nanoseconds rest = asked_ ? shortest_rest() : usual;
     if (in_bulk_ && burst.productive > 0) {
       sleep(rest);  // time for more to gather
       traffic_ = false;
