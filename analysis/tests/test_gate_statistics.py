@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The statistics of a gate: exact tests, errors that are spent once, few false alarms and power on recorded noise."""
+"""The statistics of a gate: exact tests, errors that are spent once, few false alarms and power on recorded noise; and
+of its history: a loss below the margin of each is found, a spike and plain noise are not."""
 
 from __future__ import annotations
 

@@ -316,6 +316,19 @@ class Announced : public NoTraffic {
   const std::atomic<Nanoseconds>& over_;
 };
 
+// The most that `count` grew by in the time of a hundred rests, once that is more than `enough`, or patience ends.
+int most_in_a_hundred_rests(const std::atomic<int>& count, int enough) {
+  constexpr int rests = 100;
+  int most = 0;
+  for (const Nanoseconds end = now() + patience; most <= enough && now() < end;) {
+    const int before = count;
+    const Nanoseconds begin = now();
+    wait(rests * usual_rest);
+    most = std::max(most, static_cast<int>((count - before) * rests * usual_rest / (now() - begin)));
+  }
+  return most;
+}
+
 TEST(Events, FollowTheRoundsOfACollectiveOperation) {
   std::atomic<Nanoseconds> over{0};
   auto progress = std::make_unique<Rounds>(over);
@@ -325,16 +338,8 @@ TEST(Events, FollowTheRoundsOfACollectiveOperation) {
                 std::move(progress), std::make_unique<Announced>(over));
   Activity::note_start(engine.activity().acquire(), 1, Activity::unbounded);
   engine.start();
-  constexpr int rests = 100;
-  int most = 0;
-  for (const Nanoseconds end = now() + patience; most <= 2 * rests && now() < end;) {
-    const int before = rounds.number;
-    const Nanoseconds begin = now();
-    wait(rests * usual_rest);
-    most = std::max(most, static_cast<int>((rounds.number - before) * rests * usual_rest / (now() - begin)));
-  }
+  EXPECT_GT(most_in_a_hundred_rests(rounds.number, 200), 200) << "of " << 100 * usual_rest / round_time;
   EXPECT_TRUE(engine.stop(patience));
-  EXPECT_GT(most, 2 * rests) << "rounds in the time of a hundred rests, of " << rests * usual_rest / round_time;
 }
 
 // A computing target of one-sided operations: each takes one poll, which answers it and takes as long as one that moves
@@ -379,17 +384,9 @@ TEST_P(OfAWindow, RequestsAreAnsweredAsTheyCome) {
   engine.activity().acquire();
   engine.activity().add_progress_user();
   engine.start();
-  constexpr int rests = 100;
-  int most = 0;
-  for (const Nanoseconds end = now() + patience; most <= 2 * rests && now() < end;) {
-    const int before = requests.answered;
-    const Nanoseconds begin = now();
-    wait(rests * usual_rest);
-    most = std::max(most, static_cast<int>((requests.answered - before) * rests * usual_rest / (now() - begin)));
-  }
+  EXPECT_GT(most_in_a_hundred_rests(requests.answered, 200), 200) << "answers in the time of a hundred longest rests";
   engine.activity().remove_progress_user();
   EXPECT_TRUE(engine.stop(patience));
-  EXPECT_GT(most, 2 * rests) << "answers in the time of a hundred of the longest rests";
 }
 INSTANTIATE_TEST_SUITE_P(Events, OfAWindow, testing::Bool());
 

@@ -94,6 +94,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
         folders(tmp_path / "results")
 
 
+# Performance variables: a name that tells points apart, and the unit that the workload declares.
 RATE = {"unit": "messages/s", "better": "higher", "leading": True}
 TIME = {"unit": "s", "better": "lower", "leading": True}
 
@@ -147,6 +148,7 @@ def test_a_distribution_too_long_to_keep_has_its_median(tmp_path: Path) -> None:
     assert variables([record(tmp_path, "bare", {"latency_s": TIME}, long)]) == {"bare/n=1": (2e-6, "s")}
 
 
+# Of a job that Slurm has preempted the queue says whether it comes back.
 ABSENT = "slurm_load_jobs error: Invalid job id specified"
 
 
