@@ -33,6 +33,12 @@ from harness.base.errors import FAILED, INTERRUPTED, Failure, UsageError, defect
 from harness.base.paths import require_plain
 from harness.commands import COMMANDS, HEADINGS, NAME, VARIABLE, Command, Group
 
+NUMBERS = {
+    r"Input should be a valid integer.*": "a whole number is wanted",
+    r"Input should be a valid number.*": "a number is wanted",
+    r"Input should be greater than or equal to (.*)": r"at least \1 is wanted",
+    r"Input should be less than or equal to (.*)": r"at most \1 is wanted",
+}
 LONGEST_HELP = 200  # characters: a command's first sentence whole, in as many lines as it takes
 
 
@@ -70,12 +76,24 @@ class Grouped(TyperGroup):
                 formatter.write_dl(rows)
 
 
-class HandingOn(TyperCommand):
+class Worded(TyperCommand):
+    """A number that cannot be is told in our words: Typer has those of a library of data models."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return list(super().parse_args(ctx, args))
+        except typer.BadParameter as error:
+            for theirs, ours in NUMBERS.items():
+                error.message = re.sub(theirs, ours, error.message)
+            raise
+
+
+class HandingOn(Worded):
     """Its rest is of another command's call: a `--` in it, behind which a program begins, is handed on."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         place = args.index("--") if "--" in args else len(args)
-        left: list[str] = super().parse_args(ctx, args[:place])
+        left = super().parse_args(ctx, args[:place])
         if place < len(args):
             ctx.params["options"] = [*(ctx.params.get("options") or []), *args[place:]]
         return left
@@ -154,7 +172,7 @@ def sentence(name: str) -> str:
 def _register(application: typer.Typer, name: str, command: Command) -> None:
     file, function = _place(name, command)
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
-    kind = HandingOn if command.hands_on else TyperCommand
+    kind = HandingOn if command.hands_on else Worded
     register = application.command(name, cls=kind, context_settings=settings, rich_help_panel=command.heading)
     register(_with_status(name, getattr(importlib.import_module(f"harness.commands.{file}"), function)))
 

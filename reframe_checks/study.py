@@ -120,6 +120,7 @@ def size_text(value: Value) -> str:
     return next(whole, str(value)) if value else str(value)
 
 
+MOST_LAUNCHES = 10_000
 RANKS = "ranks"  # of somebody else's code
 # What bounds a launch, beside the study's own axes: Scale's fields of the same names.
 LIMITS = {
@@ -292,6 +293,8 @@ class Study:
             value = LIMITS[key].parse(key, text)
             if not value and key != "warmup":
                 raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
+            if key == "launches" and int(value) > MOST_LAUNCHES:
+                raise UsageError(f"--set {key}={text}: {MOST_LAUNCHES} at most are wanted.")
             limit: dict[str, Any] = {key: value}
             return replace(scale, **(limit | ({"more": {}} if key == "launches" else {})))
         if key == RANKS and self.case:

@@ -27,6 +27,7 @@ def unique(column: pd.Series[Any]) -> list[Any]:
 
 
 NOT_NEEDED = "not needed"  # with which the reason of a launch begins that was left out, as enough was known
+KNOWN = ("expected failure", "unexpected success")  # the same, of what is known to fail on an MPI
 NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
 
 

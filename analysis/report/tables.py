@@ -197,21 +197,28 @@ def gaps(records: Records, frame: pd.DataFrame) -> Table:
     """What failed, was skipped, is missing or was not alike, with the reason; equal ones together."""
     rows: list[list[str]] = []
     launches = records.launches
-    bad = launches[launches["status"] != "ok"] if len(launches) else launches
-    for row in frames.rows(bad):
-        reason = row.get("reason") or "no reason given"
-        rows.append([row["study"], row["mpi"], row["variant"], f"launch {row['launch']}", row["status"], reason])
+    for row in frames.rows(launches):
+        reason = row["reason"] if isinstance(row.get("reason"), str) else ""
+        if reason or row["status"] != "ok":
+            where = [row["study"], row["mpi"], row["variant"], f"launch {row['launch']}"]
+            rows.append([*where, *_as_known(row["status"], reason or "no reason given")])
     rows += differing(launches) if len(launches) else []
     points = records.points
     failed = points[points["status"] != "ok"]
     for (*where, status, reason), part in frames.groups(failed, [*WHERE, "status", "reason"]):
-        rows.append([*where, f"{len(part)} points", status, reason])
+        rows.append([*where, f"{len(part)} points", *_as_known(status, reason)])
     if len(frame):
         missing = frame[frame["status"] == "missing"]
         for (*where, reason), part in frames.groups(missing, [*WHERE, "reason"]):
             rows.append([*where, f"{part['point'].nunique()} points", "missing", reason])
         rows += _without_value(frame[frame["status"].isin(["ok", "partial"])])
     return {"columns": ["study", "MPI", "variant", "what", "status", "reason"], "rows": rows}
+
+
+def _as_known(status: str, reason: str) -> tuple[str, str]:
+    """Status and reason of what did as is known of its MPI, or did not."""
+    sign, _, rest = reason.partition(": ")
+    return (sign, rest) if sign in frames.KNOWN else (status, reason)
 
 
 def _without_value(measured: pd.DataFrame) -> list[list[str]]:

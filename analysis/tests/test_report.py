@@ -127,6 +127,23 @@ def test_an_interrupted_session_and_its_damaged_file_are_said_on_top(tmp_path: P
     assert "MPICH: this points to no progress" in said
 
 
+def test_what_is_known_of_an_mpi_is_told_as_that_and_as_no_failure(tmp_path: Path) -> None:
+    """It fails as it is known to, or does not any more."""
+    known = Behaviour(0.1, fails="skipped"), Behaviour(0.1)
+    session = Synthetic(mpis={"mpich": dict(zip(("adaptive", "bare"), known, strict=True))}, launches=1).write(
+        tmp_path / "s"
+    )
+    for file in (session / "records").glob("*.jsonl"):
+        text = file.read_text().replace('"made up"', '"expected failure: no windows"')
+        if ".bare" in file.name:
+            text = text.replace('"end": {', '"end": {"reason": "unexpected success: no windows", ')
+        file.write_text(text)
+    records = load([session])
+    rows = {tuple(row[4:]): row[2] for row in tables.gaps(records, evaluate(records))["rows"]}
+    assert rows[("expected failure", "no windows")] == "adaptive"
+    assert rows[("unexpected success", "no windows")] == "bare"
+
+
 @pytest.mark.parametrize(
     ("low", "high", "expected"), [(0.9, 0.95, False), (-0.9, -0.2, False), (-1.1, -0.9, True), (-0.6, 0.5, True)]
 )

@@ -19,6 +19,7 @@ from harness.commands.where import STUDY
 from harness.job import records
 from harness.job.program import PRINTED, WHOLE
 from harness.job.records import Folders
+from harness.sessions import run as runs
 from harness.sessions.request import Request, choose_mpis, choose_variants
 from harness.sites import systems
 from reframe_checks import catalogue
@@ -123,11 +124,12 @@ def _printed_s(folders: Folders) -> float | None:
 
 def _tell(paths: list[Path], bound: str = "") -> tuple[str, int]:
     """The table with its verdicts and what the profile said before, or Failure with the reason why there is none."""
-    from analysis.studies.program import document, unusable  # noqa: PLC0415 - a second of imports
+    from analysis.studies.program import document, told, unusable  # noqa: PLC0415 - a second of imports
 
     evidence = tables.evidence_of(paths)
     if reason := unusable(evidence):
         raise Failure(f"{reason}. What it printed is in {paths[0] / 'logs'}.")
+    runs.tell_reframe(paths[0].name, " ".join(one.sentence for _, found in told(evidence) for one in found))
     return "\n\n".join([document(evidence), *([f"Profiled before: {bound}"] if bound else [])]), 0
 
 

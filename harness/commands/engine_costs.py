@@ -44,7 +44,7 @@ def engine_costs(
     mpi: options.Mpis = "",
     system: options.System = "local",
     scale: tables.Scale = "quick",
-    launches: tables.Launches = None,
+    launches: options.Launches = None,
     seed: options.Seed = 1,
     resume: tables.Resume = "",
     force: tables.Force = False,

@@ -222,8 +222,8 @@ def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
         earlier = stores.before(entries, what.session, what.where, what.time, origin)
         if later := [one.session for one in entries if one.where == what.where and one.time > what.time]:
             say(
-                f"{len(later)} gates here began after this one by their clock ({later[-1]}) and are not counted: "
-                "the clocks of the nodes differ, or this is an older session."
+                f"not counted: {len(later)} gate{'s' * (len(later) > 1)} here that began after this one by the clock "
+                f"({later[-1]}): the clocks of the nodes differ, or this is an older session."
             )
         if others:
             say(f"earlier gates on another network are not counted: {'; '.join(others)}")
@@ -232,6 +232,7 @@ def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
     ended = session.facts.state == "complete"  # else --resume goes on, and what is left of the error is the last look's
     found = judge.judge(what, [entry.values for entry in earlier], ended, _untaken(session), unread)
     _answer(f"{found.verdict.value}: {found.sentence}")
+    runs.tell_reframe(session.name, found.verdict.value)
     try:
         outputs.write(found, session.path / FOLDER)
         values = history.values_of(found.points, found.canary, what.baseline)

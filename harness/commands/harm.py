@@ -38,7 +38,7 @@ def harm(
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Workloads whose names hold these words.")] = "",
     system: options.System = "vcluster",
     scale: tables.Scale = "quick",
-    launches: tables.Launches = None,
+    launches: options.Launches = None,
     seed: options.Seed = 1,
     list_only: Annotated[bool, typer.Option("--list", help="The plan with its points; run nothing.")] = False,
     resume: tables.Resume = "",

@@ -78,6 +78,7 @@ Settings = Annotated[
     list[str],
     typer.Option("--set", metavar="p=v", help="A parameter's values or a limit, as in size_bytes=1024,65536."),
 ]
+Launches = Annotated[int | None, typer.Option("--launches", min=1, help="A variant; default: by scale.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the interleaved schedule.")]
 Nodes = Annotated[int, typer.Option("--nodes", min=1, max=4096, help="How many nodes.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]

@@ -48,6 +48,7 @@ SystemOfProgram = Annotated[
         help="vcluster, local or a ReFrame file of a site; default: vcluster, with --launcher local.",
     ),
 ]
+SIMULATED = "simulated"
 RANKS = 2  # where nobody says how many
 ITS_OWN = ("ranks", "launcher", "time_from", "check", "timeout")
 
@@ -79,6 +80,10 @@ def named(
         raise UsageError(
             f"-n {ranks} --launcher '{launcher}': the launcher says how many ranks there are, leave -n out."
         )
+    if command[0].startswith("-"):
+        raise UsageError(f"There is no option {command[0]} here; the program stands behind all options, and behind --.")
+    if system.name == SIMULATED:
+        raise UsageError(f"--system {SIMULATED}: its models predict what workloads of ours take, and no other program.")
     for option, pattern in (("--time-from", time_from), ("--check", check)):
         _regular(option, pattern)
     if time_from and not re.compile(time_from).groups:

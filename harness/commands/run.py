@@ -36,6 +36,7 @@ def run(
     variant: options.Variants = "",
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
+    launches: options.Launches = None,
     mpi_env: options.MpiEnv = None,
     seed: options.Seed = 1,
     nodes: options.Nodes = 2,
@@ -85,7 +86,7 @@ def run(
         mpis=choose_mpis(mpi, chosen),
         variants=choose_variants(variant),
         scale=scale,
-        settings=parse_settings(settings),
+        settings=parse_settings(settings) | ({"launches": str(launches)} if launches else {}),
         seed=seed,
         nodes=nodes,
         all_mpis=bool(mpi),

@@ -29,7 +29,6 @@ from harness.sites import systems
 if TYPE_CHECKING:
     from analysis.evidence import Evidence
 
-Launches = Annotated[int | None, typer.Option("--launches", min=1, help="A variant; default: by scale.")]
 Scale = Annotated[str, typer.Option("--scale", metavar="quick|test", help="How much: test is only to try it.")]
 Resume = Annotated[
     str, typer.Option("--resume", metavar="SESSION", help="Run what is missing or failed in it, and nothing else.")

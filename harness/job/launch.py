@@ -20,7 +20,7 @@ from harness.base import process
 from harness.base.errors import UsageError
 from harness.base.paths import python
 from harness.base.variants import Recipe, polls, with_settings
-from harness.job import reap, records, verify
+from harness.job import known_failures, reap, records, verify
 from harness.job.plan import Arm, Launch, Plan, Point
 from harness.job.reap import MARK
 from harness.job.records import Folders, RecordFile
@@ -143,7 +143,8 @@ class Attempt:
             raise
         left = records.read(output)
         wrong = verify.condemn(self.plan, self.launch, left)
-        status, reason = judge(self.plan, ended, left, wrong)
+        judged = judge(self.plan, ended, left, wrong)
+        status, reason = known_failures.told(self.plan, self.launch, left, *judged, watch.log)
         _fill(left, self.points, status, reason)
         left.points += [records.unmeasured(point, "skipped", why) for point, why in self.skipped]
         self._keep(left, status, reason, launch_s=ended.seconds)
@@ -196,11 +197,9 @@ def judge(plan: Plan, ended: process.Exit, left: RecordFile, wrong: list[str]) -
 def _fill(left: RecordFile, points: list[Point], status: str, reason: str) -> None:
     """Give every planned point a line."""
     measured = {records.key(line["point"]) for line in left.points}
-    left.points += [
-        records.unmeasured(point, "timeout" if status == "timeout" else "failed", reason or "the workload left it out")
-        for point in points
-        if records.key(point) not in measured
-    ]
+    if status == "ok":
+        status, reason = "failed", "the workload left it out"
+    left.points += [records.unmeasured(point, status, reason) for point in points if records.key(point) not in measured]
 
 
 def salvage(folders: Folders) -> int:

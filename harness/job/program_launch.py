@@ -31,6 +31,7 @@ from workloads.apps.reading import warnings
 
 BASE = "bare"
 REPORT_FILE = "PROGRESS_ENGINE_REPORT_FILE"
+DAMAGED = "its report is damaged"
 SAID = ("progress-run:", "progress engine:")
 # What glibc's loader says then.
 DROPPED = re.compile(r"object '(.*libprogress_engine\.so)' from LD_PRELOAD cannot be preloaded \(([^)]*)\)")
@@ -220,7 +221,7 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
         left.unlink()
     try:
         ended = execute(plan, arguments, _environment(recipe), watch)
-        reports = _reports(scratch)
+        reports = _reports(scratch, launch, program.ranks, ended)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     output, errors = map(_behind, said, before)
@@ -277,23 +278,37 @@ def _profiled(program: Program, recipe: Recipe, folder: Path) -> Recipe:
     return replace(recipe, prefix=[*options, "--profile", str(folder), *settings, end])
 
 
-def _reports(folder: Path) -> list[dict[str, Any]]:
-    """The engine's reports in the order of their ranks."""
-    files = sorted(folder.glob("engine.*.json"), key=lambda path: (len(path.name.split(".")[1]), path.name))
-    found = []
-    for path in files:
-        try:
-            found.append(json.loads(path.read_text()))
-        except (OSError, ValueError):
-            found.append({"preset": "?", "active": False, "reason": "its report is damaged"})
-    return found
+def _reports(folder: Path, launch: Launch, ranks: int, ended: process.Exit) -> list[dict[str, Any]]:
+    """The engine's reports in the order of their ranks; of all, if they come, of a launch that ended well."""
+
+    def look() -> list[dict[str, Any]]:
+        files = sorted(folder.glob("engine.*.json"), key=lambda path: (len(path.name.split(".")[1]), path.name))
+        return [_report(path) for path in files]
+
+    def whole(found: list[dict[str, Any]]) -> bool:
+        good = [report for report in found if report.get("reason") != DAMAGED]
+        return len(good) >= max(1, _ranks(ranks, good))
+
+    without = launch.variant.partition(":")[0] in WITHOUT_ENGINE
+    return look() if without or ended.status != 0 else records.when_there(folder, look, whole)
+
+
+def _report(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return {"preset": "?", "active": False, "reason": DAMAGED}
+
+
+def _ranks(ranks: int, reports: list[dict[str, Any]]) -> int:
+    """How many there are: where a launcher of one's own has started them (0), those that report say it."""
+    return ranks or max((report.get("world_size") or 0 for report in reports), default=0)
 
 
 def _wrong_engine(launch: Launch, reports: list[dict[str, Any]], ranks: int, output: str) -> str:
-    """Why the variant that ran is not the one that was asked for; empty if it is. `ranks`: 0 where a launcher of
-    one's own has started them; then those that report say how many there are."""
+    """Why the variant that ran is not the one that was asked for; empty if it is."""
     without = launch.variant.partition(":")[0] in WITHOUT_ENGINE
-    ranks = ranks or max((report.get("world_size") or 0 for report in reports), default=0)
+    ranks = _ranks(ranks, reports)
     if not without and (not reports or (ranks and len(reports) < ranks)):
         said = [line for line in output.splitlines() if line.startswith(SAID)]
         of = f" of {ranks}" if ranks else ""

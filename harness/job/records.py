@@ -11,10 +11,12 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 SCHEMA_VERSION = 4
 
 # What the runner adds to a point's intention; it does not identify the point.
@@ -22,6 +24,7 @@ DERIVED = ("work_units",)
 FAILURES = ("failed", "timeout")
 LATE_S, LOOK_EVERY_S = 5.0, 0.2
 NOT_NEEDED = "not needed"  # so the reason begins of a launch that was left out, as enough was known
+EXPECTED, UNEXPECTED = "expected failure: ", "unexpected success: "  # of what is known to fail on an MPI
 NOT_RUN = "not run: "  # so the reason begins of a launch that its job did not come to
 
 
@@ -57,14 +60,19 @@ def read(path: Path) -> RecordFile:
 
 
 def read_when_whole(path: Path) -> RecordFile:
-    """What a launch has left that ended well. Its first rank may have written it on another node, from where it comes
-    some seconds later by a shared file system: until then it is read as cut off."""
+    """What a launch has left that ended well: cut off only if its end does not come either."""
+    return when_there(path.parent, lambda: read(path), lambda record: not record.cut_off)
+
+
+def when_there(folder: Path, look: Callable[[], T], whole: Callable[[T], bool]) -> T:
+    """What is seen in `folder`, once it is whole. A rank on another node may have written it, from where it comes some
+    seconds later by a shared file system: what is not whole then stays so."""
     deadline = time.monotonic() + LATE_S
-    while (record := read(path)).cut_off and time.monotonic() < deadline:
+    while not whole(found := look()) and time.monotonic() < deadline:
         time.sleep(LOOK_EVERY_S)
         with contextlib.suppress(OSError):
-            os.listdir(path.parent)  # noqa: PTH208 - has the client of a network's file system ask for what is new
-    return record
+            os.listdir(folder)  # noqa: PTH208 - has the client of a network's file system ask for what is new
+    return found
 
 
 def _add(record: RecordFile, line: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from typing import Any, TextIO
 from harness.base.errors import UsageError
 from harness.base.paths import results_dir
 from harness.job import session as sessions
+from harness.job.records import EXPECTED, UNEXPECTED
 from harness.job.runner import PROGRESS
 from harness.sessions.request import Request
 from reframe_checks.jobs import Job
@@ -73,7 +74,6 @@ class Progress:
         self._launches = 0
         self._done = 0
         self._share = 0.0
-        self.failed = 0
 
     def handle(self, event: dict[str, Any]) -> None:
         """One event of a job's runner."""
@@ -96,13 +96,13 @@ class Progress:
     def _launch(self, job: tuple[str, str], event: dict[str, Any]) -> None:
         self._done += 1
         self._left[job] = self._share * (1 - self._done / max(1, self._launches))
-        words = event["status"] if event["status"] == "ok" else f"{event['status']}: {event['reason']}"
-        self.failed += event["status"] not in ("ok", "skipped")
+        words = ": ".join(filter(None, (event["status"], event.get("reason"))))
         left = sum(self._left.values())
         rest = f", about {_time(left)} left" if left > 1 else ""
         place = f"{event['mpi']} {self._done}/{self._launches} {event['variant']}"
         line = f"  {place}: {words} ({event['seconds']:.1f} s{rest})"
-        if event["status"] not in ("ok", "skipped") and self._bar:
+        known = event.get("reason", "").startswith((EXPECTED, UNEXPECTED))
+        if self._bar and (known or event["status"] not in ("ok", "skipped")):
             self._say(line)
         self._step(f"{event['study']} {place}", line)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import json
 import os
 import re
 import shutil
 import signal
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ from reframe_checks import jobs as planning
 from reframe_checks.study import Study
 from spack_env import site_environment as spack
 
+REFRAME_DB = STATE_DIR / "reframe.db"
 STOP_GRACE_S = 15.0
 ANSWER_LIMIT_S = 30.0
 LOG_TAIL = 15
@@ -240,13 +243,26 @@ def reframe_command(request: Request, study: Study, mpis: list[str], session: Pa
 
 
 def _extras(session: Session) -> list[str]:
-    """By what ReFrame's own database finds the session's runs again: session, commit and engines."""
+    """By what ReFrame's own database finds the session's runs again: session, commit and engines; see tell_reframe."""
     git = session.facts.git
     commit = f"{git.commit}{'+' * git.dirty}" if git else "unknown"
     engines = [
         f"{name.replace(' ', '_')}={digest}" for name, digest in session.facts.identity.items() if "engine" in name
     ]
     return ["--session-extras", ",".join([f"session={session.name}", f"commit={commit}", *engines])]
+
+
+def tell_reframe(session: str, verdict: str) -> None:
+    """The verdict beside those extras. It is known once ReFrame has ended, which adds nothing to a run that it keeps;
+    braces within the extras it cannot read."""
+    kept = f"{REFRAME_DB.as_uri()}?mode=rw"  # it is ReFrame that makes the file
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(kept, uri=True)) as database, database:
+        ours = database.execute("SELECT uuid, json_blob FROM sessions WHERE json_blob LIKE ?", [f'%"{session}"%'])
+        for uuid, text in ours.fetchall():
+            report = json.loads(text)
+            if report["session_info"].get("session") == session:
+                report["session_info"]["verdict"] = verdict.translate(str.maketrans("{}", "()"))
+                database.execute("UPDATE sessions SET json_blob = ? WHERE uuid = ?", [json.dumps(report), uuid])
 
 
 def _reframe(command: list[str], log: Path, lock: int) -> str:
@@ -259,7 +275,7 @@ def _reframe(command: list[str], log: Path, lock: int) -> str:
         "PYTHONPATH": str(ROOT),
         CALLERS_PYTHONPATH: os.environ.get("PYTHONPATH", ""),
         "RFM_ENABLE_RESULTS_STORAGE": "yes",
-        "RFM_SQLITE_DB_FILE": str(STATE_DIR / "reframe.db"),
+        "RFM_SQLITE_DB_FILE": str(REFRAME_DB),
         "LOGNAME": _user(),  # ReFrame fails without a name, and a user in a container may have no account
     }
     with log.open("ab") as stream:

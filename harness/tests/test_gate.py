@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -19,6 +20,7 @@ from analysis.gate import judge, measured, store
 from analysis.gate.verdict import GateFound
 from analysis.tests import test_gate_verdict as simulated
 from harness.base.errors import Failure
+from harness.base.paths import VENV
 from harness.cli import main
 from harness.commands.gate import PLAN, _origin, _tell
 from harness.job.launch import Attempt, Outcome
@@ -26,6 +28,7 @@ from harness.job.plan import Arm, Gate, Plan
 from harness.job.runner import Runner
 from harness.job.session import Facts, Session, State, create, load
 from harness.sessions import gates
+from harness.sessions import run as runs
 from harness.sessions.request import Request, from_facts
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import by_names
@@ -40,6 +43,16 @@ def gate(rounds: int = 4, **changes: object) -> Gate:
 
 REQUEST = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
 FACTS = Facts("s", "now", "complete", **REQUEST.facts())
+CHECK = """
+import reframe as rfm
+@rfm.simple_test
+class Trivial(rfm.RunOnlyRegressionTest):
+    valid_systems = valid_prog_environs = ["*"]
+    executable = "true"
+    @sanity_function
+    def is_good(self):
+        return True
+"""
 CALL = ("gate", "--base", "bare", "--new", "off", "--system", "local", "--store")
 
 
@@ -234,6 +247,41 @@ def test_a_slower_candidate_stays_one_where_nobody_reads_what_is_said(
     assert json.loads((measuring.path / "gate" / "gate.json").read_text())["verdict"] == "commit"
     assert len(store.read(measuring.path / "store")) == 2
     print("the end", flush=True)
+
+
+def test_gates_that_began_later_by_their_clock_are_counted_out_loud(
+    measuring: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    what = simulated.gate({})
+    monkeypatch.setattr(measured, "read", lambda _: what)
+    ahead = store.Entry("ahead", "2999", what.where, "a", "b", "same", {}, {}, network=what.network)
+    for entry in (ahead, replace(ahead, session="elsewhere", where="another cluster")):
+        store.add(measuring.path / "store", entry)
+    _tell(measuring, None, measuring.path / "store")
+    assert "not counted: 1 gate here that began after this one by the clock (ahead): the" in capsys.readouterr().err
+
+
+def test_reframes_database_finds_a_run_by_its_verdict_too(
+    measuring: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two runs, of which one is a gate's; where there is no database none is made."""
+    monkeypatch.setattr(runs, "REFRAME_DB", tmp_path / "reframe.db")
+    monkeypatch.setattr(measured, "read", lambda _: simulated.gate({"new": 1.1}))
+    _tell(measuring, None, tmp_path / "store")
+    assert not runs.REFRAME_DB.exists()
+    (tmp_path / "check.py").write_text(CHECK)
+    storage = {"RFM_ENABLE_RESULTS_STORAGE": "yes", "RFM_SQLITE_DB_FILE": str(runs.REFRAME_DB), "LOGNAME": "tester"}
+
+    def reframe(*words: str) -> str:
+        command = [str(VENV / "bin" / "reframe"), "--nocolor", *words]
+        how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120}
+        return str(subprocess.run(command, check=True, cwd=tmp_path, env=os.environ | storage, **how).stdout)
+
+    for session in (measuring, Session(tmp_path / "other", FACTS)):
+        reframe("-c", "check.py", "-r", *runs._extras(session))
+    _tell(measuring, None, tmp_path / "store")
+    found = json.loads(reframe("--describe-stored-sessions=?verdict=='commit'"))
+    assert [one["session_info"]["session"] for one in found] == [measuring.name]
 
 
 def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(

@@ -5,17 +5,19 @@ that was not what it says, or that no job came to, is found out."""
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.base import machine
+from harness.base import machine, variants
 from harness.base.variants import Recipe
-from harness.job import records
+from harness.job import known_failures, records
 from harness.job.launch import Attempt, context, name_of
 from harness.job.plan import Arm, Launch, Plan
 from harness.job.reap import kill, marked
@@ -24,6 +26,7 @@ from harness.job.runner import Runner
 from harness.job.verify import engine_of, problems
 from harness.tests.conftest import good_record, on_another_platform
 from harness.tests.waiting import eventually
+from reframe_checks.catalogue import studies
 
 # Writes the record that it is given, leaves a process behind and reports success.
 PROGRAM = """
@@ -70,6 +73,49 @@ def test_success_without_an_end_is_a_failure_and_reaped_in_its_own_session_alone
         assert all(records.read(attempt.target).end is not None for attempt in (here, there))
     finally:
         kill(_name(here))
+
+
+@pytest.mark.parametrize(
+    ("differs", "whole", "status", "begins"),
+    [
+        ({}, False, "skipped", "expected failure: it is so (the record is cut off; last words: last words)"),
+        ({}, True, "ok", "unexpected success: it is so"),
+        ({"library": "MPICH Version: 4"}, False, "failed", "the record is cut off"),
+        ({"said": "other words"}, False, "failed", "the record is cut off"),
+        ({"study": "another"}, True, "ok", ""),
+        ({"variant": "off|adaptive"}, True, "ok", ""),
+        ({"over_ip": True}, False, "failed", "the record is cut off"),
+    ],
+)
+def test_what_is_known_to_fail_on_a_version_of_an_mpi_is_told_as_that(
+    differs: dict[str, Any],
+    whole: bool,
+    status: str,
+    begins: str,
+    plan: Plan,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(records, "LATE_S", 0.0)
+    row = {"study": plan.study, "variant": "bare", "library": "MPICH Version: 5", "said": "last words"}
+    monkeypatch.setattr(known_failures, "KNOWN", [known_failures.Known(**row | {"reason": "it is so"} | differs)])
+    of_memory = on_another_platform(replace(plan, launches=[BARE]), check_interfaces=False)
+    attempt = _attempt(of_memory, tmp_path, whole)
+    outcome = attempt.run()
+    kill(_name(attempt))
+    end = records.read(attempt.target).end or {}
+    assert (outcome.status, end["status"], end.get("reason", "")) == (status, status, outcome.reason)
+    assert outcome.reason.startswith(begins) and bool(outcome.reason) == bool(begins)
+    of_arm = known_failures.told(
+        plan, replace(BARE, arm=Arm("base", "bare")), good_record(BARE), "ok", "", tmp_path / "log"
+    )
+    assert of_arm == ("ok", ""), "of a gate a failure is a finding"
+
+
+def test_what_is_known_is_of_studies_and_variants_that_there_are() -> None:
+    for known in known_failures.KNOWN:
+        assert any(re.fullmatch(known.study, name) for name in studies())
+        assert set(known.variant.split("|")) <= variants.known().keys()
 
 
 def test_a_record_says_that_its_processors_are_emulated_and_only_then(plan: Plan) -> None:

@@ -57,6 +57,7 @@ def run(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     stand_in.write_text(PROGRESS_RUN)
     stand_in.chmod(0o755)
     monkeypatch.setenv("RANKS", "0 1")
+    monkeypatch.setattr(records, "LATE_S", 0.0)
 
     def whole(
         script: str | list[str],
@@ -207,6 +208,24 @@ def test_an_engine_that_is_not_on_every_rank_is_a_failure(
     plan, session, _ = run(f"{GOOD}; echo progress-run: app is statically linked", ranks=ranks)
     said = "the engine reported on 1 of 2 ranks: progress-run: app is statically linked"
     assert points(plan, session)["adaptive"] == [("failed", said, [])] * 2
+
+
+def test_a_report_that_comes_late_from_another_node_is_waited_for(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a shared file system, as a record does: first nothing, then a part of it, then all."""
+    monkeypatch.setenv("RANKS", "0")
+    parts = iter([0, 40, None] * 2)  # of each of the two launches
+
+    def comes(_: float) -> None:
+        (first,) = tmp_path.rglob("engine.0.*.json")
+        first.with_name(first.name.replace("engine.0", "engine.1")).write_text(first.read_text()[: next(parts)])
+
+    monkeypatch.setattr("harness.job.records.time.sleep", comes)
+    monkeypatch.setattr(records, "LATE_S", 60.0)
+    plan, session, status = run(GOOD)
+    assert (status, points(plan, session)["adaptive"]) == (0, [("ok", "", [1.5])] * 2)
+    assert next(parts, "all came") == "all came"
 
 
 def test_what_the_loader_says_of_the_engine_is_the_reason_why_it_is_not_there(
