@@ -17,7 +17,7 @@ from analysis.evidence import Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import Records
-from analysis.statistics.interval import NO_VALUE, Interval, simultaneous
+from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, simultaneous
 from analysis.tables import BASE, Cell, Harm, Row, numbers, page, rows
 from analysis.text_table import markdown
 from analysis.words import change_text, mpi_title, seconds_text
@@ -25,6 +25,7 @@ from analysis.words import change_text, mpi_title, seconds_text
 STUDY = "own-program"
 PRINTED = "printed_time"
 NOTHING = 0.01  # of the run's time: what is pending for less is not worth an engine, as its own advice has it
+UNDECIDED = (" cannot be judged", " may help or cost")
 LEAST = 0.02  # a smaller difference is of no interest, however certain; an interval within this of 1 says there is none
 
 
@@ -144,6 +145,10 @@ def document(evidence: Evidence) -> str:
         ]  # fmt: skip
         head = ["variant", what, "against bare", "pending while it computed"]
         lines += [*markdown(head, [[BASE, bare, "–", "not known"], *cells]), "", *(one.sentence for one in found), ""]
+        if any(one.sentence.removeprefix(one.variant).startswith(UNDECIDED) for one in found):
+            taken = sum(1 for _ in _of_variant(evidence.records, row, BASE))
+            wanted = max(ENOUGH_LAUNCHES, 2 * taken)
+            lines += [f"More launches: `./bench run --resume {row.session} --launches {wanted}`", ""]
     return page(evidence, *lines)
 
 

@@ -81,6 +81,8 @@ def said(evidence: Evidence) -> str:
 )
 def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spread: float, words: str) -> None:
     sentence = said(session(tmp_path / "s", ratio, pending_s, spread))
+    more = "More launches: `./bench run --resume s --launches 12`"
+    assert (more in document(session(tmp_path / "again" / "s", ratio, pending_s, spread))) == bool(spread)
     if spread:  # launches of two kinds: no interval holds them
         assert sentence.startswith(("adaptive cannot be judged", words))
     else:

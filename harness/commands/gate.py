@@ -25,6 +25,7 @@ from harness.job import session as sessions
 from harness.job.plan import Gate
 from harness.sessions import arms, gates
 from harness.sessions import run as runs
+from harness.sessions.progress import counted
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
 from harness.sites import systems
 from reframe_checks.catalogue import by_names
@@ -222,7 +223,7 @@ def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
         earlier = stores.before(entries, what.session, what.where, what.time, origin)
         if later := [one.session for one in entries if one.where == what.where and one.time > what.time]:
             say(
-                f"not counted: {len(later)} gate{'s' * (len(later) > 1)} here that began after this one by the clock "
+                f"not counted: {counted(len(later), 'gate')} here that began after this one by the clock "
                 f"({later[-1]}): the clocks of the nodes differ, or this is an older session."
             )
         if others:

@@ -68,7 +68,9 @@ def quick_table(scale: str = "quick") -> list[dict[str, Any]]:
 
 def _print_quick_table(rows: list[dict[str, Any]]) -> None:
     print(plain(list(rows[0]), [list(row.values()) for row in rows]))
-    print(f"in all about {sum(row['seconds'] for row in rows) / 60:.1f} min, beside the set-up")
+    from harness.sessions.progress import time_text  # noqa: PLC0415 - the list itself does not need it
+
+    print(f"in all about {time_text(sum(row['seconds'] for row in rows))}, beside the set-up")
 
 
 def _sentences(*parts: str) -> str:

@@ -19,7 +19,7 @@ from harness.commands import options, values
 from harness.commands.report import write
 from harness.job import session as sessions
 from harness.sessions import run as runs
-from harness.sessions.progress import estimate
+from harness.sessions.progress import counted, estimate, time_text
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
 from harness.sites import systems
 from reframe_checks.catalogue import by_names
@@ -48,7 +48,7 @@ def run(
         typer.Option(
             "--resume",
             metavar="SESSION",
-            help="Run what is missing or failed in it, and nothing else.",
+            help="Run what is missing or failed in it, and nothing else; with --launches as many of each variant.",
             autocompletion=values.sessions,
         ),
     ] = "",
@@ -72,8 +72,8 @@ def run(
     Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4MB
     """
     if resume:
-        options.none_beside(context, "resume", "force", "dry_run")
-        return go_on(sessions.load(resume), force, dry_run)
+        options.none_beside(context, "resume", "force", "dry_run", "launches")
+        return go_on(sessions.load(resume), force, dry_run, launches)
     if like:
         options.none_beside(context, "like", "inject_slowdown", "dry_run", why="repeats what its session was asked for")
         return again(sessions.load(like), inject_slowdown, dry_run)
@@ -128,19 +128,39 @@ def again(model: sessions.Session, slowdown: float, dry_run: bool) -> int:
     return start(request, "-".join(study.name for study in request.studies), sys.argv[1:], model)
 
 
-def go_on(session: sessions.Session, force: bool, dry_run: bool) -> int:
-    """Run what a session lacks; the exit status."""
+def go_on(session: sessions.Session, force: bool, dry_run: bool, launches: int | None = None) -> int:
+    """Run what a session lacks, or of each variant as many launches; the exit status."""
     request = from_facts(session.facts)
     if request.race:
         raise UsageError(f"Session {session.name} is a search of settings: {runs.resuming(session)} goes on with it.")
+    if launches:
+        request = _with_launches(request, session, launches)
     lacking = request.missing(session.folders)
-    say(f"{session.name} lacks points of {len(lacking)} launches")
+    say(f"{session.name} lacks points of {counted(len(lacking), 'launch')}")
     if dry_run:
         print("\n".join(lacking))
         return 0
     runs.set_up(request)
     with runs.measuring(request.system, session.name):
-        return execute(request, runs.resumed_session(request, session, force))
+        session = runs.resumed_session(request, session, force)
+        session.facts.request, session.facts.expected = request.asked, _identities(request)
+        session.save()
+        return execute(request, session)
+
+
+def _with_launches(request: Request, session: sessions.Session, launches: int) -> Request:
+    """The same with so many launches of each variant; UsageError unless those of the session are the first of them."""
+    longer = replace(request, settings={**request.settings, "launches": str(launches)})
+    if request.gate or not set(session.facts.expected) < set(_identities(longer)):
+        raise UsageError(
+            f"--launches {launches}: session {session.name} cannot have as many of each variant, by what it was asked "
+            f"for. Name more than it has, or begin a new one."
+        )
+    return longer
+
+
+def _identities(request: Request) -> list[str]:
+    return [launch.identity for job in request.jobs() for launch in job.launches]
 
 
 def describe(request: Request) -> str:
@@ -152,11 +172,11 @@ def describe(request: Request) -> str:
         variants = sorted({launch.variant for launch in job.launches})
         points = sorted({len(job.points_of(launch)) for launch in job.launches})
         lines.append(
-            f"{job.study.name} on {request.system.name}, {job.mpi}: {len(job.launches)} launches of "
-            f"{' or '.join(map(str, points))} points "
+            f"{job.study.name} on {request.system.name}, {job.mpi}: {counted(len(job.launches), 'launch')} of "
+            f"{counted(' or '.join(map(str, points)), 'point')} "
             f"({', '.join(variants)}), about {seconds:.0f} s{f', as in {learnt}' if learnt else ''}"
         )
-    return "\n".join([*lines, f"in all about {total / 60:.1f} min, beside the set-up"])
+    return "\n".join([*lines, f"in all about {time_text(total)}, beside the set-up"])
 
 
 def execute(request: Request, session: sessions.Session, with_report: bool = True) -> int:
@@ -172,8 +192,8 @@ def execute(request: Request, session: sessions.Session, with_report: bool = Tru
         say(outside)
     if not good:
         lacking = request.missing(session.folders)
-        say(f"{len(lacking)} launches have failed points, for instance {lacking[0]}; the report names the reasons.")
-        say(f"./bench run --resume {session.name} tries these again.")
+        say(f"Points of {counted(len(lacking), 'launch')} failed, for instance {lacking[0]}; the report says why.")
+        say(f"./bench run --resume {session.name} tries again.")
     print(report)
     return 0 if good else 1
 

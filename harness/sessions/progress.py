@@ -42,7 +42,7 @@ class Bar:
 
     def show(self, text: str, left_s: float) -> None:
         spent = time.monotonic() - self._began
-        rest = f"about {_time(left_s)} left" if left_s > 1 else ""
+        rest = f"about {time_text(left_s)} left" if left_s > 1 else ""
         self._progress.update(
             self._task, description=text, completed=spent, total=spent + left_s, rest=rest, refresh=True
         )
@@ -80,16 +80,16 @@ class Progress:
         job = (event["study"], event["mpi"])
         if event["event"] == "job":
             self._launches, self._done, self._share = event["launches"], 0, self._left.get(job, 0.0)
-            about = f", about {_time(self._share)}" if self._share else ""
-            self._say(f"{event['study']} on {event['mpi']}: {event['launches']} launches{about}")
+            about = f", about {time_text(self._share)}" if self._share else ""
+            self._say(f"{event['study']} on {event['mpi']}: {counted(event['launches'], 'launch')}{about}")
         elif event["event"] == "tried":
             self._share = self._left[job] = self._launches * event["seconds"]
             words = f"{event['mpi']} once to try it: ok"
-            self._step(words, f"  {words} ({event['seconds']:.1f} s, about {_time(self._share)} left)")
+            self._step(words, f"  {words} ({event['seconds']:.1f} s, about {time_text(self._share)} left)")
         elif event["event"] == "launch":
             self._launch(job, event)
         elif event["event"] == "left out":
-            self._say(f"  {event['mpi']}: {event['launches']} launches {event['reason']}")
+            self._say(f"  {event['mpi']}: {counted(event['launches'], 'launch')} {event['reason']}")
         elif event["event"] == "end":
             self._left.pop(job, None)
 
@@ -98,7 +98,7 @@ class Progress:
         self._left[job] = self._share * (1 - self._done / max(1, self._launches))
         words = ": ".join(filter(None, (event["status"], event.get("reason"))))
         left = sum(self._left.values())
-        rest = f", about {_time(left)} left" if left > 1 else ""
+        rest = f", about {time_text(left)} left" if left > 1 else ""
         place = f"{event['mpi']} {self._done}/{self._launches} {event['variant']}"
         line = f"  {place}: {words} ({event['seconds']:.1f} s{rest})"
         known = event.get("reason", "").startswith((EXPECTED, UNEXPECTED))
@@ -125,7 +125,12 @@ class Progress:
         return self._bar or contextlib.nullcontext()
 
 
-def _time(seconds: float) -> str:
+def counted(number: int | str, what: str) -> str:
+    """1 launch, 2 launches, 9 or 14 points."""
+    return f"{number} {what}{'' if str(number) == '1' else 'es' if what.endswith('ch') else 's'}"
+
+
+def time_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 

@@ -27,7 +27,7 @@ from harness.job.program import CALLERS_PYTHONPATH
 from harness.job.records import trouble
 from harness.job.session import Resumed, Session, State
 from harness.sessions import missing_launches
-from harness.sessions.progress import Progress, estimate, watch
+from harness.sessions.progress import Progress, counted, estimate, watch
 from harness.sessions.request import Request
 from harness.setup.environment import ensure_mpis
 from harness.sites.systems import Opened, System
@@ -209,7 +209,7 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
                 if job.study is study:
                     count, why = missing_launches.record(job, session, report)
                     if count:
-                        say(f"{study.name} on {job.mpi}: {count} launch{'es' * (count > 1)} not run: {why}")
+                        say(f"{study.name} on {job.mpi}: {counted(count, 'launch')} not run: {why}")
 
 
 def busy(cpus: list[float]) -> str:

@@ -427,6 +427,21 @@ def test_a_clone_that_is_not_set_up_completes_nothing_and_makes_nothing(monkeypa
     assert bootstrap.main([]) == 0
 
 
+@pytest.mark.usefixtures("results")
+def test_a_session_gets_more_launches_of_each_variant(capsys: pytest.CaptureFixture[str]) -> None:
+    variants = ["bare", "adaptive"]
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], variants, "test", {"launches": "2"})
+    session = sessions.create("earlier", request.facts())
+    call = ["run", "--resume", session.name, "--dry-run", "--launches"]
+    assert main([*call, "5"]) == 0
+    lacking = capsys.readouterr().out.split()
+    assert len(lacking) == 10 and lacking[:4] == session.facts.expected, "those that there are come first"
+    for fewer in ("1", "2"):
+        assert main([*call, fewer]) == 2
+        assert "cannot have as many of each variant" in capsys.readouterr().err
+    assert sessions.load(session.name).facts == session.facts
+
+
 def test_a_plan_takes_as_long_as_the_newest_session_of_the_same_says(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

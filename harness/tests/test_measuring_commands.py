@@ -54,7 +54,7 @@ def test_the_plan_names_every_workload_with_its_point(capsys: pytest.CaptureFixt
     assert main(["harm", "--mpi", "mpich", "--variant", "adaptive", "--only", "microbench", "--list"]) == 0
     said = capsys.readouterr().out
     assert "microbench overlap: {'size_bytes': 1048576, 'work_units': 10000}" in said
-    assert "harm-microbench-overlap on vcluster, mpich: 12 launches of 1 points (adaptive)" in said
+    assert "harm-microbench-overlap on vcluster, mpich: 12 launches of 1 point (adaptive)" in said
     assert "npb" not in said and not results.exists()
 
 
@@ -201,7 +201,7 @@ def test_the_plan_doubles_the_ranks_and_leaves_out_what_takes_too_long(
     assert tuple(dict.fromkeys(int(ranks) for ranks, _ in parts)) == RANKS["scaling"]
     for name, most in FEWER.items():
         assert [int(ranks) for ranks, part in parts if name in part] == [n for n in RANKS["scaling"] if n <= most]
-    assert "scaling-halo on simulated, mpich: 2 launches of 1 points (adaptive, bare)" in dict(parts[:-1])[str(MOST)]
+    assert "scaling-halo on simulated, mpich: 2 launches of 1 point (adaptive, bare)" in dict(parts[:-1])[str(MOST)]
     assert main(["scaling", "scaling-fft", "--ranks", "1024", "--list"]) == 0, "who asks for it gets it"
     assert "scaling-fft on simulated" in capsys.readouterr().out
     assert not results.exists()
