@@ -2,15 +2,18 @@
 """Kept sessions: one file, NAME.tar.xz, holds the folder NAME, which is a session or has several as its folders.
 
 Wherever a session's folder is named, such a file does as well, and so does the folder that would be there without it:
-results/reference/demo is found in results/reference/demo.tar.xz. It is unpacked once, below the state folder. Standard
-library only. Safe where several processes ask at once; they find the same folder.
+results/reference/demo is found in results/reference/demo.tar.xz. It is unpacked once, below the state folder: safe
+where several processes ask at once, which find the same folder. Where that cannot be written each unpacks for itself.
+Standard library only.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import lzma
+import os
 import shutil
 import tarfile
 import tempfile
@@ -54,14 +57,27 @@ def _unpacked(archive: Path) -> Path:
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
     place = UNPACKED / f"{name}-{digest}"
     if not place.is_dir():
-        UNPACKED.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=UNPACKED, prefix=f".{name}-") as beside:
+        place = _writable() / place.name
+    if not place.is_dir():
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{name}-") as beside:
             whole = Path(beside) / "whole"
             whole.mkdir()
             _extract(archive, name, whole)
             with contextlib.suppress(OSError):  # another process was faster
                 whole.rename(place)
     return place / name
+
+
+def _writable() -> Path:
+    """The folder for what is unpacked; in somebody else's clone one that is there as long as this process is."""
+    with contextlib.suppress(OSError):
+        UNPACKED.mkdir(parents=True, exist_ok=True)
+    return UNPACKED if os.access(UNPACKED, os.W_OK) else Path(_own().name)
+
+
+@functools.cache
+def _own() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="overlap-bench-")
 
 
 def _extract(archive: Path, name: str, into: Path) -> None:

@@ -41,8 +41,8 @@ def gate(
     command: Annotated[
         list[str], typer.Argument(metavar="[-- CMD...]", help="A program of one's own, instead of studies.")
     ] = [],  # noqa: B006 - Typer copies it
-    base: Annotated[str, typer.Option("--base", metavar="ARM", help="The baseline: what is merged already.")] = "",
-    new: Annotated[str, typer.Option("--new", metavar="ARM", help="The candidate: what is to be merged.")] = "",
+    base: Annotated[str, typer.Option("--base", metavar="SIDE", help="The baseline: what is merged already.")] = "",
+    new: Annotated[str, typer.Option("--new", metavar="SIDE", help="The candidate: what is to be merged.")] = "",
     study: Annotated[
         list[str], typer.Option("--study", metavar="STUDY", help=f"See ./bench list; default: {STUDY}.")
     ] = [],  # noqa: B006 - Typer copies it
@@ -82,7 +82,7 @@ def gate(
 
     Exit status 0: the candidate is the same or faster. 1: it is slower by more than the margin. 3: it cannot be told
     (a node is slow, the system is not as it was, undecided, nothing comparable, the gate itself failed). 2: a wrong
-    call, an arm that does not build, an engine of another MPI.
+    call, a side that does not build, an engine of another MPI.
 
     The session's folder gate/ has the verdict as Markdown, JSON, JUnit and OpenMetrics. If launches of the candidate
     alone failed or gave wrong results, the status is 3, gate.json says "candidate_failed": true, and JUnit has an

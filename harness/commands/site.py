@@ -7,6 +7,7 @@ import re
 import socket
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -99,7 +100,6 @@ def new(
     partition = _ask("--partition", partition, "Which partition or queue? (Enter: its default)", default="")
     started = DEFAULT_LAUNCHERS.get(scheduler, "mpirun")
     launcher = _ask("--launcher", launcher, "How do ranks start: srun, or mpirun, mpiexec of the MPI?", default=started)
-    fabric = _ask("--fabric", fabric, "Which network?", tuple(FABRICS))
     if not mpi:
         spack_site = _ask(
             "--spack-site", spack_site, "Which site of ./bench spack site? (Enter: MPIs are here)", default=""
@@ -110,7 +110,7 @@ def new(
         name=name,
         scheduler=scheduler,
         launcher=launcher,
-        fabric=fabric,
+        fabric=fabric or next(iter(FABRICS)),
         mpis=[SiteMpi.parse(text, compiler) for text in mpi or _ask("--mpi", "", WHICH_MPIS).split()],
         hostname=hostname or f"^{re.escape(socket.gethostname())}$",
         access=_access(scheduler, partition, account),
@@ -122,7 +122,8 @@ def new(
         progress_cores=_count("--reserve", _ask("--reserve", reserve, RESERVED, default="0"), least=0),
         node_features=feature or _ask("--feature", "", NODES_HAVE, default="").split(),
     )
-    return _write(file, answers)
+    answers.check()
+    return _write(file, replace(answers, fabric=_ask("--fabric", fabric, "Which network?", tuple(FABRICS))))
 
 
 def _check_suffix(file: Path) -> None:

@@ -58,7 +58,7 @@ def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
     asked = {**(FOR_OVERLAP if study.name == "overlap-ratio" else {}), **settings}
     chosen = study.scale(scale, asked)
     if study.sweep(chosen).axes:
-        raise UsageError(f"Study {study.name} sweeps settings of the engine: a race has its own, in --space.")
+        raise UsageError(f"Study {study.name} sweeps settings of the engine: a search has its own, in --space.")
     tuned = [dict(point) for point in chosen.points()]
     if not tuned or any(SIZE not in point for point in tuned):  # --set gives a size to grids that have none, too
         return Points(asked, tuned, tuned)

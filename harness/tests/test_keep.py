@@ -136,6 +136,16 @@ def test_a_kept_session_is_read_by_file_folder_and_name(session: Path, tmp_path:
     assert len(list((tmp_path / "unpacked").iterdir())) == 1, "unpacked once"
 
 
+def test_in_a_clone_that_cannot_be_written_a_kept_session_is_read_too(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/sys is nobody's, not even root's."""
+    monkeypatch.setattr(archive, "UNPACKED", Path("/sys/overlap-bench/kept"))
+    assert main(["keep", "s"]) == 0
+    read = [archive.folder_of(session.with_name("s.tar.xz")) for _ in range(2)]
+    assert read[0] == read[1] and set(RECORDS) <= set(kept(read[0]))
+
+
 def test_several_in_one_file_are_all_read_or_one_by_its_name(session: Path, tmp_path: Path) -> None:
     other = session.with_name("t")
     session.with_name("t").mkdir()

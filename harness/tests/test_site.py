@@ -162,7 +162,7 @@ def asked(host: Path, answers: str, *options: str) -> Path:
 
 def test_what_is_not_given_is_asked(host: Path) -> None:
     """On a terminal, in this order; Enter takes what is offered, and what is no choice is asked again."""
-    answers = "\nslurm\nbatch\n\npigeons\nethernet\n\nlmod\nmpich=mpich/4.2\n16\n1\nsmt two-sockets\n"
+    answers = "\nslurm\nbatch\n\n\nlmod\nmpich=mpich/4.2\n16\n1\nsmt two-sockets\npigeons\nethernet\n"
     file = asked(host, answers, "--bin-dir", str(host / "programs"))
     system = site_file._load(file)["systems"][0]
     partition = system["partitions"][0]
@@ -173,8 +173,11 @@ def test_what_is_not_given_is_asked(host: Path) -> None:
 
 
 def test_without_a_terminal_nothing_is_guessed(host: Path) -> None:
-    said = refused("site", "new", str(host / "s.py"), "--scheduler", "slurm", "--fabric", "ethernet", *SPACK)
-    assert "--cores is missing" in said
+    """And what is wrong with the rest is said before the network, which is asked last."""
+    call = ["site", "new", str(host / "s.py"), "--scheduler", "slurm", *SPACK]
+    assert "--cores is missing" in refused(*call)
+    assert "--name 'hpc 1': a name has" in refused(*call, "--cores", "4", "--name", "hpc 1")
+    assert "--fabric is missing: Which network?" in refused(*call, "--cores", "4")
 
 
 def test_a_scheduler_that_is_not_here_or_does_not_answer(
@@ -196,8 +199,6 @@ def test_a_file_is_not_replaced_unasked(host: Path) -> None:
     before = file.read_text()
     assert "is there already" in refused("site", "new", str(file), "--scheduler", "slurm")
     assert file.read_text() == before
-    refused("site", "new", str(host / "site.yaml"))
-    refused("site", "check", str(host / "absent.py"))
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
