@@ -221,7 +221,7 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
         left.unlink()
     try:
         ended = execute(plan, arguments, _environment(recipe), watch)
-        reports = _reports(scratch, launch, program.ranks, ended)
+        reports = _reports(scratch, folders.profiles if program.profiled else None, launch, program.ranks, ended)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     output, errors = map(_behind, said, before)
@@ -278,8 +278,11 @@ def _profiled(program: Program, recipe: Recipe, folder: Path) -> Recipe:
     return replace(recipe, prefix=[*options, "--profile", str(folder), *settings, end])
 
 
-def _reports(folder: Path, launch: Launch, ranks: int, ended: process.Exit) -> list[dict[str, Any]]:
-    """The engine's reports in the order of their ranks; of all, if they come, of a launch that ended well."""
+def _reports(
+    folder: Path, profiles: Path | None, launch: Launch, ranks: int, ended: process.Exit
+) -> list[dict[str, Any]]:
+    """The engine's reports in the order of their ranks; of a launch that ended well those of all, if they come, once
+    their profiles are there, too."""
 
     def look() -> list[dict[str, Any]]:
         files = sorted(folder.glob("engine.*.json"), key=lambda path: (len(path.name.split(".")[1]), path.name))
@@ -287,7 +290,9 @@ def _reports(folder: Path, launch: Launch, ranks: int, ended: process.Exit) -> l
 
     def whole(found: list[dict[str, Any]]) -> bool:
         good = [report for report in found if report.get("reason") != DAMAGED]
-        return len(good) >= max(1, _ranks(ranks, good))
+        wanted = max(1, _ranks(ranks, good))
+        profiled = profiles is None or len(list(profiles.glob("profile.*.json"))) >= wanted
+        return len(good) >= wanted and profiled
 
     without = launch.variant.partition(":")[0] in WITHOUT_ENGINE
     return look() if without or ended.status != 0 else records.when_there(folder, look, whole)

@@ -65,9 +65,10 @@ def run(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         timeout_s: float = 300.0,
         library: str = "MPICH Version",
         ranks: int = 2,
+        profiled: dict[str, str] | None = None,
     ) -> tuple[Plan, Path, int]:
         command = ["/bin/sh", "-c", script] if isinstance(script, str) else script
-        program = Program(command, str(tmp_path), ranks, time_from=TIME, check=RESULT)
+        program = Program(command, str(tmp_path), ranks, time_from=TIME, check=RESULT, profiled=profiled or {})
         stood_in: dict[str, Any] = {
             "launch_command": [],
             "progress_run": str(stand_in),
@@ -213,17 +214,22 @@ def test_an_engine_that_is_not_on_every_rank_is_a_failure(
 def test_a_report_that_comes_late_from_another_node_is_waited_for(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a shared file system, as a record does: first nothing, then a part of it, then all."""
+    """By a shared file system, as a record does: first nothing, then a part of it, then all, and then its profile."""
     monkeypatch.setenv("RANKS", "0")
-    parts = iter([0, 40, None] * 2)  # of each of the two launches
+    profiles = Folders(tmp_path / "session").profiles
+    parts = iter([0, 40, None, "profile.h.0.json", "profile.h.1.json", 0, 40, None])  # of two launches, one profiles
 
     def comes(_: float) -> None:
+        if isinstance(part := next(parts), str):
+            profiles.mkdir(exist_ok=True)
+            (profiles / part).write_text("{}")
+            return
         (first,) = tmp_path.rglob("engine.0.*.json")
-        first.with_name(first.name.replace("engine.0", "engine.1")).write_text(first.read_text()[: next(parts)])
+        first.with_name(first.name.replace("engine.0", "engine.1")).write_text(first.read_text()[:part])
 
     monkeypatch.setattr("harness.job.records.time.sleep", comes)
     monkeypatch.setattr(records, "LATE_S", 60.0)
-    plan, session, status = run(GOOD)
+    plan, session, status = run(GOOD, profiled={"profile_clocks": "1"})
     assert (status, points(plan, session)["adaptive"]) == (0, [("ok", "", [1.5])] * 2)
     assert next(parts, "all came") == "all came"
 
