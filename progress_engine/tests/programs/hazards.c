@@ -87,14 +87,14 @@ static long files(void) {
   return total;
 }
 
-/* Exchanges for two seconds, and a hundred at least: many turns of trial_ms on a machine of any speed. */
+/* Exchanges for two seconds, and a thousand times at least: many turns of trial_ms on a machine of any speed. */
 static long lasting(void) {
   const double end = MPI_Wtime() + 2.0;
   for (int more = 1, rounds = 1; more; ++rounds) {
     MPI_Request requests[2];
     exchange(requests);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    more = MPI_Wtime() < end || rounds < 100;
+    more = MPI_Wtime() < end || rounds < 1000;
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   return in[COUNT - 1];
