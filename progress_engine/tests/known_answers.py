@@ -48,7 +48,7 @@ def check(said: str, found: Where, file: str, function: str = "{}") -> set[tuple
         winnable = parts * sum(row.winnable_s for row in mine)
         assert winnable <= inside - lost + clocks, site
         if name in LATE and late > 0:
-            assert lost >= inside / 2, site
+            assert lost >= (inside - delay) / 2, site
         if name in PARTNER_UNKNOWN:
             assert lost == 0, site
             assert winnable == pytest.approx(inside), site
