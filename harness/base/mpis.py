@@ -129,6 +129,7 @@ class Mpi:
     async_progress: Environment = field(default_factory=dict)  # what switches on the MPI's own progress thread
     shared_memory: Environment = field(default_factory=dict)  # what takes back that environment("tcp") forbids it
     loaded_as: Environment = field(default_factory=dict)  # library as programs load it by name -> what it is in prefix
+    build: str = ""  # of the MPI of this name, whose ABI it has: engine and workloads run on both; "": its own
 
     @property
     def bin(self) -> Path:
@@ -142,15 +143,19 @@ class Mpi:
     @property
     def plain(self) -> Path:
         """bin and lib in which harness.setup gives tools and libraries the names that every MPI's have."""
-        return self.build_dir / "plain"
+        return BUILD_DIR / self.name / "plain"
 
     @property
     def mpicc(self) -> Path:
         return self.bin / self.compiler
 
     @property
+    def built_with(self) -> Mpi:
+        return MPIS[self.build] if self.build else self
+
+    @property
     def build_dir(self) -> Path:
-        return BUILD_DIR / self.name
+        return BUILD_DIR / self.built_with.name
 
     def installed(self) -> bool:
         return self.mpicc.exists() and (self.bin / self.launcher).exists()
@@ -218,6 +223,7 @@ MPIS: dict[str, Mpi] = {
             bind_options=("-genv", "I_MPI_PIN", "1"),
             async_progress={"I_MPI_ASYNC_PROGRESS": "1"},
             shared_memory={"I_MPI_FABRICS": "shm"},
+            build="mpich",
         ),
         Mpi(
             name="debian-mpich",

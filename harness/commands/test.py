@@ -147,8 +147,8 @@ def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Buil
     mpich = MPIS["mpich"]
     targets: dict[str, list[str]] = {mpich.name: list(build.ENGINE if fast else MEASURED if full else EVERYTHING)}
     if not fast:
-        others = [name for name in WHEEL_MPIS if name != mpich.name]
-        targets |= {name: list(EVERYTHING if full else (*SOME, *HALOS.get(name, ()))) for name in others}
+        others = {MPIS[name].built_with.name for name in WHEEL_MPIS} - {mpich.name}
+        targets |= {name: list(EVERYTHING if full else (*SOME, *HALOS.get(name, ()))) for name in sorted(others)}
         targets |= {preset: list(build.ENGINE) for preset in build.ABIS}
     if full:  # the distribution's: of the same two families
         theirs = [name for name, mpi in MPIS.items() if not mpi.wheels and mpi.installed()]

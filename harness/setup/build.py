@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The builds: the engine and the workloads once for each MPI, out of tree and incremental (CMakePresets.json)."""
+"""The builds: the engine and the workloads once for each ABI, out of tree and incremental (CMakePresets.json)."""
 
 from __future__ import annotations
 
@@ -165,5 +165,8 @@ def ensure(mpi: Mpi, *targets: str) -> None:
 
 def ensure_each(wanted: Sequence[tuple[Mpi, Sequence[str]]]) -> None:
     """The same for several MPIs."""
-    ensure_mpis(*(mpi for mpi, _ in wanted))
-    build_presets([Build(mpi.name, mpi, targets or ("all",)) for mpi, targets in wanted])
+    ensure_mpis(*(one for mpi, _ in wanted for one in (mpi, mpi.built_with)))
+    targets: dict[str, list[str]] = {}
+    for mpi, some in wanted:
+        targets.setdefault(mpi.built_with.name, []).extend(some or ("all",))
+    build_presets([Build(name, MPIS[name], list(dict.fromkeys(some))) for name, some in targets.items()])

@@ -228,9 +228,8 @@ def commands_without_mpi(name: str) -> set[str]:
     return {command.replace(str(folder), "") for some in found for command in some}
 
 
-@pytest.mark.parametrize("name", ["openmpi", "intel-mpi"])
-def test_what_needs_no_mpi_is_compiled_once_for_all(name: str) -> None:
-    assert commands_without_mpi(name) == commands_without_mpi("mpich")
+def test_what_needs_no_mpi_is_compiled_once_for_all() -> None:
+    assert commands_without_mpi("openmpi") == commands_without_mpi("mpich")
 
 
 def test_what_the_compilers_cache_has_for_the_others_is_built_first_and_the_others_share_the_cpus(
@@ -275,6 +274,20 @@ def test_each_mpis_progress_run_finds_it(tmp_path: Path, monkeypatch: pytest.Mon
     found = tmp_path / "mpich" / "lib" / "progress_engine" / "libmpi_abi.so.1"
     assert found.resolve() == tmp_path / "standard-abi" / "lib"
     assert {path.name for path in tmp_path.iterdir()} == {"mpich", "standard-abi"}
+
+
+def test_mpis_of_one_abi_share_a_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And have the MPI whose wrapper compiles it."""
+    asked: list[build.Build] = []
+    needed: set[str] = set()
+    monkeypatch.setattr(build, "build_presets", asked.extend)
+    monkeypatch.setattr(build, "ensure_mpis", lambda *some: needed.update(one.name for one in some))
+    build.ensure_each([(MPIS["intel-mpi"], ["engine", "one"]), (MPIS["mpich"], ["engine", "other"])])
+    assert [(one.preset, one.mpi.name, *one.targets) for one in asked] == [("mpich", "mpich", "engine", "one", "other")]
+    asked.clear()
+    build.ensure(MPIS["intel-mpi"], "engine")
+    assert [one.preset for one in asked] == ["mpich"] and needed == {"mpich", "intel-mpi"}
+    assert MPIS["intel-mpi"].build_dir == MPIS["mpich"].build_dir != MPIS["openmpi"].build_dir
 
 
 def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

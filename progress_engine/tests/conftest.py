@@ -27,7 +27,7 @@ def of_the_standard(name: str) -> Mpi:
     """This MPI's library of the standard's ABI: one engine, and programs that MPICH's wrapper has made, for all."""
     wrapper = MPIS["mpich"].bin / ABIS["standard-abi"].wrapper
     title = f"{MPIS[name].title}, the standard's ABI"
-    return replace(MPIS[name], name="standard-abi", title=title, compiler=str(wrapper))
+    return replace(MPIS[name], name="standard-abi", title=title, compiler=str(wrapper), build="")
 
 
 STANDARD = {f"standard-abi of {name}": of_the_standard(name) for name in ("mpich", "intel-mpi")}

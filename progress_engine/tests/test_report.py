@@ -19,7 +19,8 @@ pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", MPICH_FIRST, indir
 LINE = re.compile(
     r"^progress engine: rank 0: (\w+): .*\(\d+ by calls, \d+ by traffic, \d+ by neighbours, \d+ by timer\).*"
     r"thread level (\w+) asked and (\w+) had, "
-    r"(?:MPICH Version: |Open MPI v)[\d.]+\S* by libmpi(?:ch)?\.so\.\d+, over .+$",
+    r"(?:MPICH Version: |Open MPI v|Intel\(R\) MPI Library )[\d.]+\S*(?: for Linux\* OS)? "
+    r"by libmpi(?:ch)?\.so\.\d+, over .+$",
     re.MULTILINE,
 )
 SENTENCE = re.compile(
