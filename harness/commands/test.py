@@ -34,9 +34,9 @@ class UnitTests:
     label: str = "unit"
 
 
-# Each test once, where it finds most: threads and memory that changes hands are the engine's. A build with a sanitizer
-# takes a minute, and shows mistakes of those who change the engine: it waits for --sanitizers (CI). The libraries
-# that programs of MPI would load take even longer.
+# Each test once, where it finds most: threads and memory that changes hands are the engine's. They take a minute to
+# build, with a sanitizer two, and show mistakes of those who change the code: they wait for --sanitizers (CI). The
+# libraries that programs of MPI would load take even longer.
 WORKLOADS = UnitTests("mpich", ("workloads_unit_tests",))
 ASAN = UnitTests("asan", ("engine_tests",))
 TSAN = UnitTests("tsan", ("engine_core_tests",), "unit-core")
@@ -81,14 +81,14 @@ def test(
         typer.Option(
             "--sanitizers",
             "--races",
-            help="Also the engine's unit tests under sanitizers (memory, threads), as --full.",
+            help="Also the unit tests in C++, the engine's under sanitizers (memory, threads), as --full.",
         ),
     ] = False,
     select: Annotated[
         str, typer.Option("-k", metavar="WORDS", help="Only tests whose names match (pytest's -k).")
     ] = "",
 ) -> int:
-    """Set up what the tests need and run them: C++ unit tests, Python, MPIs, nodes.
+    """Set up what the tests need and run them: Python, MPIs, nodes, unit tests in C++.
 
     Example: ./bench test --fast
     """
@@ -160,7 +160,7 @@ def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Buil
 
 def unit_tests(full: bool, sanitizers: bool = False) -> tuple[UnitTests, ...]:
     """Those in C++: the workloads', the engine's with sanitizers; with --full the workloads' with them, too."""
-    return FULL if full else (WORKLOADS, ASAN, TSAN) if sanitizers else (WORKLOADS,)
+    return FULL if full else (WORKLOADS, ASAN, TSAN) if sanitizers else ()
 
 
 def _workers() -> int:
@@ -235,5 +235,5 @@ def skipped(reports: Iterable[Path], fast: bool, full: bool, sanitizers: bool = 
         words.append("all tests with MPIs, virtual nodes and ThreadSanitizer (--fast)")
     elif not full:
         words.append("the long ones (they run with --full)")
-        words += [] if sanitizers else ["the engine's unit tests under sanitizers (--sanitizers, --full)"]
+        words += [] if sanitizers else ["the unit tests in C++ (--sanitizers, --full)"]
     return "skipped: " + ("; ".join(words) or "nothing")

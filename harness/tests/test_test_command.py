@@ -63,7 +63,7 @@ def test_what_is_built_and_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
         "progress_profile",
     ]
     assert some["standard-abi"] == ["progress_engine/all"]
-    assert [len(unit_tests(False, sanitizers)) for sanitizers in (False, True)] == [1, 3]
+    assert [len(unit_tests(False, sanitizers)) for sanitizers in (False, True)] == [0, 3]
     assert [(one.preset, one.targets) for one in builds(True, False, ())] == [("mpich", ["progress_engine/all"])]
     asked: list[str] = []
     monkeypatch.setattr(COMMAND.environment, "ensure_packages", lambda *purposes: asked.extend(purposes))
