@@ -23,9 +23,9 @@ import pandas as pd
 from analysis.errors import UsageError
 from analysis.metrics.evaluate import REFERENCE, evaluate
 from analysis.records import frames
+from analysis.records.disturbance import disturbance, disturbed, measured_s
 from analysis.records.load import Records
 from analysis.records.read import ARMED, PAUSED
-from analysis.statistics.bootstrap import DISTURBED, disturbance, measured_s
 from analysis.statistics.interval import Interval
 
 COLUMN = {"study": "study", "system": "system", "mpi": "mpi", "variant": "variant", "size": "size_bytes"}
@@ -192,11 +192,12 @@ class Evidence:
         """Why these rows cannot decide, and what must be said beside what they do decide; each may be empty."""
         points = points[points["status"] == "ok"]
         loose = (points["converged"] == False).any()  # noqa: E712 - None where not recorded
-        return disturbed(self.stolen(points)), remark(not loose)
+        return disturbed(self.disturbance(points)), remark(not loose)
 
-    def stolen(self, points: pd.DataFrame) -> float | None:
-        """The share of these rows' measured time that the hypervisor took; None: none, or it was not recorded."""
-        return disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
+    def disturbance(self, points: pd.DataFrame) -> float | None:
+        """The share of these rows' measured time that others took; None where it was not recorded."""
+        known = points["watched_s"].notna().all()
+        return disturbance(points, 0.0 if known else sum(map(self._measured_s, points.index)))
 
     def pairs(self, part: pd.DataFrame, quantity: str, rate: bool = False) -> list[tuple[Array, Array]]:
         """Per launch that paused its engine by turns the times of its slowest rank, with the engine and without: of
@@ -232,13 +233,6 @@ class Evidence:
         for row, name in (*self.records.places, *self.records.histograms):
             found.setdefault(row, []).append(name)
         return found
-
-
-def disturbed(share: float | None) -> str:
-    """Why a point cannot decide that was disturbed for that share of its measured time: no interval includes that."""
-    if share is None or not share > DISTURBED:
-        return ""
-    return f"the machine was disturbed: the hypervisor took {100 * share:.0f} % of the measured time"
 
 
 def remark(converged: Any, noisy: Any = False, variant: str = "") -> str:

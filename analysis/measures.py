@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from analysis.evidence import SETTING, STATISTICS, Array, Evidence, Value, Where, disturbed, matching, remark, same_work
+from analysis.evidence import SETTING, STATISTICS, Array, Evidence, Value, Where, matching, remark, same_work
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import COMP_EQUALS_COMM, NO_COMPUTATION
 from analysis.records import frames
+from analysis.records.disturbance import disturbed
 from analysis.records.frames import partly, unmeasured
 from analysis.records.load import parameter_columns
 from analysis.statistics.bootstrap import difference_of_medians, of_medians, ratio_of_medians

@@ -41,6 +41,7 @@ from analysis.compare.comparison import Comparison, Judgement, PointVerdict, Ses
 from analysis.compare.missing import differences
 from analysis.compare.pairs import Key, Measured, agreed, measured
 from analysis.errors import UsageError
+from analysis.records.disturbance import took
 from analysis.records.load import Records, load
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import holm
@@ -276,7 +277,7 @@ def _doubts(pair: Pair) -> Iterator[str]:
                 planned = len({*side.launches, *side.failed, *side.lacking})
                 yield f"{len(launches)} of {planned} launches {what} in {name} ({next(iter(launches.values()))})"
         if side.disturbed:
-            yield f"the hypervisor took {100 * (side.disturbance or 0):.0f} % of the measured time in {name}"
+            yield f"{took(side.disturbance)} in {name}"
         if side.unconverged:
             yield f"not converged in {side.unconverged} of {len(side.launches)} launches of {name}"
 

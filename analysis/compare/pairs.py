@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.records import frames
+from analysis.records.disturbance import DISTURBED, disturbance, measured_s
 from analysis.records.frames import failed
 from analysis.records.load import Records
 from analysis.records.read import judged_by
-from analysis.statistics.bootstrap import DISTURBED, disturbance, measured_s
 
 Array = npt.NDArray[np.float64]
 Key = tuple[str, str, str, str, str]  # study, system, mpi, variant, point without its calibrated parameters

@@ -5,7 +5,7 @@ frame = summary(Evidence(load(sessions)), "latency-flavours", "latency_s", ("min
 
 One row a (session, system, mpi, variant, point, statistic), with the point's parameters as columns, and value, low,
 high, interval (what kind, in words), defensible, launches, samples, status, reason, converged, disturbance (the share
-of measured time that the hypervisor took, NaN where not recorded), work_units (where the work was calibrated, and all
+of measured time that others took, NaN where not recorded), work_units (where the work was calibrated, and all
 launches of the point did the same). A point that has no value keeps its row, with the status and the reason.
 """
 
@@ -46,7 +46,7 @@ def summary(
         head |= {"study": study, **parameter_columns(json.loads(keys[-1])), **_state(part), **_work(part)}
         head |= {"quantity": quantity} if quantities else {}
         good = part[part["status"] == "ok"]
-        stolen = evidence.stolen(good)
+        stolen = evidence.disturbance(good)
         head["disturbance"] = math.nan if stolen is None else stolen  # a float always: frames are put together
         rows += [{**head, "statistic": name, **_value(evidence, good, quantity, name)} for name in statistics]
     return evidence.choice.of(pd.DataFrame(rows, columns=None if rows else COLUMNS))

@@ -18,7 +18,7 @@ import pandas as pd
 from analysis.figures import style
 from analysis.figures.style import Plot
 from analysis.records import nodes
-from analysis.statistics.bootstrap import DISTURBED
+from analysis.records.disturbance import DISTURBED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -35,9 +35,10 @@ import pandas as pd
 
 from analysis.metrics.formulas import Metric, Times, as_float, divide
 from analysis.records import frames
+from analysis.records.disturbance import took
 from analysis.records.load import Records, identity
 from analysis.records.read import ARMED, PAUSED
-from analysis.statistics.bootstrap import DISTURBED, Draws, Group, effective_groups, interval, resampled_medians
+from analysis.statistics.bootstrap import Draws, Group, effective_groups, interval, resampled_medians
 from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, median_interval
 from analysis.statistics.pairs import ratio_of_pairs
 
@@ -333,7 +334,4 @@ def doubts(row: Mapping[str, Any], compared: Iterable[Mapping[str, Any]]) -> lis
     said = []
     if not row["against_limit_defensible"]:
         said.append(f"{rounds_words(row)} give a value and {ENOUGH_LAUNCHES} are needed")
-    shares = [float(one["disturbance"]) for one in compared if (one.get("disturbance") or 0) > DISTURBED]
-    if shares:
-        said.append(f"the hypervisor took {100 * max(shares):.0f} % of the measured time")
-    return said
+    return [*said, *filter(None, [took(max(float(one.get("disturbance") or 0) for one in compared))])]

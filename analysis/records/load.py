@@ -24,6 +24,7 @@ import pandas as pd
 
 from analysis.errors import UsageError
 from analysis.records import nodes
+from analysis.records.disturbance import NOISE_FIELDS, disturbance, took
 from analysis.records.read import LaunchFile, Problem, Shapes, declared, read
 from harness.base import archive
 
@@ -31,7 +32,6 @@ Array = npt.NDArray[Any]
 SHOWN = 3  # problems said in a sentence; `Records.problems` has all
 LAUNCH_KEYS = ["session", "system", "mpi", "variant", "study", "launch", "repetition", "order"]
 POINT_FIELDS = ["rank", "role", "status", "reason", "converged", "warmup"]
-NOISE_FIELDS = ["steal_s", "softirq_s", "involuntary_switches"]
 CALIBRATED = {"work_units"}  # chosen anew in every session, and unknown where a launch never began
 # Columns of the frames here and of evaluate(): a point's parameter of the same name is called point_<name>.
 RESERVED = {
@@ -119,6 +119,12 @@ class Records:
                 )
             if conflict := self.network_conflict(session["session"]):
                 said.append(conflict)
+            mine = self.points[self.points["session"] == session["session"]]
+            if said_of_others := took(disturbance(mine)):
+                said.append(
+                    f"Something else ran beside session {session['session']}: {said_of_others}. Measure again when the "
+                    f"machine is idle."
+                )
             if session.get("state", "complete") != "complete":
                 said.append(f"Session {session['session']} is {session['state']}: what it had measured by then counts.")
         if self.problems:

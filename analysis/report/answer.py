@@ -17,7 +17,7 @@ import pandas as pd
 
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
-from analysis.statistics.bootstrap import DISTURBED
+from analysis.records.disturbance import took
 from analysis.statistics.interval import Interval, simultaneous
 from analysis.words import MPI_ORDER, bytes_text, change_text, in_order, mpi_title, seconds_text
 
@@ -127,7 +127,7 @@ def _of(setting: Setting) -> Iterator[Answer]:
 def _interval(fact: dict[str, Any], bare: dict[str, Any]) -> Interval:
     """Of the time over bare's; not defensible where it is not certain."""
     sure = bool(fact["change_defensible"]) and not any(
-        (one["disturbance"] or 0) > DISTURBED or one["status"] != "ok" for one in (fact, bare)
+        took(one["disturbance"]) or one["status"] != "ok" for one in (fact, bare)
     )
     value, low, high = (float(fact[f"change_{name}"]) for name in ("value", "low", "high"))
     return Interval(value, low, high, "", sure, float(fact["change_freedom"]))

@@ -14,8 +14,8 @@ from analysis.evidence import COLUMN, Choice, values
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import LEAST_EFFICIENCY
 from analysis.records import frames
+from analysis.records.disturbance import took
 from analysis.records.load import Records
-from analysis.statistics.bootstrap import DISTURBED
 from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 
 FILE_KEYS = ("study", "session", "system", "mpi", "variant")
@@ -147,7 +147,7 @@ def _worth(point: Mapping[str, Any]) -> Iterator[str]:
         yield "no 95 % interval"
     if point.get("converged") is False:
         yield "not converged"
-    if (point.get("disturbance") or 0) > DISTURBED:
+    if took(point.get("disturbance")):
         yield "disturbed"
 
 

@@ -19,8 +19,8 @@ from analysis.claims.table import ClaimTable
 from analysis.metrics.formulas import METRICS, efficiency_says_little
 from analysis.metrics.times import rounds_words
 from analysis.records import frames, nodes
+from analysis.records.disturbance import took
 from analysis.records.load import Records
-from analysis.statistics.bootstrap import DISTURBED
 from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 
 REFERENCE = "off"
@@ -154,8 +154,8 @@ def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[st
         marks.append("noisy")
     if row.get("converged") is False:
         marks.append("not converged")
-    if (row.get("disturbance") or 0) > DISTURBED:
-        marks.append(f"disturbed: the hypervisor took {100 * row['disturbance']:.0f} % of the measured time")
+    if said := took(row.get("disturbance")):
+        marks.append(f"disturbed: {said}")
     measured = [metric for metric in by_metric.values() if np.isfinite(metric["value"])]
     marks += dict.fromkeys(str(metric["interval"]) for metric in measured if not metric["defensible"])
     share = by_metric.get("overlap_efficiency", {})

@@ -18,8 +18,9 @@ from analysis.metrics.formulas import COMP_EQUALS_COMM, efficiency_says_little
 from analysis.metrics.times import LIMIT, rounds_words
 from analysis.metrics.times import doubts as limit_doubts
 from analysis.records import frames
+from analysis.records.disturbance import took
 from analysis.report.answer import ENGINE_ORDER, Answer, Setting, answers, heading, settings
-from analysis.statistics.bootstrap import DISTURBED, WIDE
+from analysis.statistics.bootstrap import WIDE
 from analysis.statistics.interval import ENOUGH_LAUNCHES
 from analysis.words import added_text, bytes_text, in_order, plain, point_words, seconds_text
 
@@ -133,9 +134,7 @@ def _doubts(fact: dict[str, Any]) -> list[str]:
     elif not fact["defensible"]:
         kinds = "two kinds" in fact["interval"]
         said.append("the launches fall into two kinds" if kinds else f"there is but a {fact['interval']}")
-    if (fact["disturbance"] or 0) > DISTURBED:
-        said.append(f"the hypervisor took {100 * fact['disturbance']:.0f} % of the measured time")
-    return said
+    return [*said, *filter(None, [took(fact["disturbance"])])]
 
 
 def _remarks(fact: dict[str, Any]) -> list[str]:
@@ -316,9 +315,6 @@ def _limits(equal: pd.DataFrame) -> list[str]:
         limits.append(
             f"{len(bad)} of {len(equal) // 2} points at comp = comm have no value; the report says why for each."
         )
-    disturbed = valued["disturbance"].dropna()
-    if len(disturbed) and disturbed.max() > DISTURBED:
-        limits.append(
-            f"The machine was disturbed: the hypervisor took up to {100 * disturbed.max():.0f} % of the measured time."
-        )
+    if said := took(valued["disturbance"].max(), "up to "):
+        limits.append(f"The machine was disturbed: {said}.")
     return limits

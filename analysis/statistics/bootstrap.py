@@ -28,7 +28,6 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from scipy import special
 
 from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, describe, quantiles_of_median
@@ -223,26 +222,7 @@ def difference_of_medians(left: Sequence[npt.ArrayLike], right: Sequence[npt.Arr
     return of_medians(lambda left, right: left - right, {"left": left, "right": right}, seed=seed)
 
 
-DISTURBED = 0.02  # share of the measured time that somebody else's steal may take before a point is called disturbed
 WIDE = 0.05  # relative half-width of the median of total beyond which a point without comparison is called noisy
-
-
-def disturbance(points: pd.DataFrame, measured_s: float) -> float | None:
-    """The share of a point's measured time, over all its launches and ranks, that the hypervisor took away; None where
-    not recorded.
-
-    `points` are the rows of one variant at one point (launches and ranks), `measured_s` the time their samples took.
-    """
-    steal = points["steal_s"].dropna().astype(float)
-    if not len(steal) or measured_s <= 0:
-        return None
-    return float(steal.sum() / measured_s)
-
-
-def measured_s(samples: Mapping[str, npt.NDArray[np.float64]]) -> float:
-    """The time in seconds that the samples of one rank at one point took; 0 where they do not say."""
-    timed = ("elapsed_s",) if "elapsed_s" in samples else ("total_s", "comm_s", "comp_s")
-    return float(sum(samples[name].sum() for name in timed if name in samples))
 
 
 def exceeds_effect(total: Draws, reference: Draws | None) -> bool:

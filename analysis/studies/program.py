@@ -77,14 +77,15 @@ def _told(records: Records, row: Row, variant: str, cell: Cell) -> Told:
     time = row.bare.value * cell.ratio.value
     whole = _whole(records, row, variant)
     numbers = f"{_time(row, time)} instead of {_time(row, row.bare.value)}, {_ratio(cell.ratio)}"
-    said = f"{variant} {_word(cell, pending, whole)} ({numbers}; {_pending_words(pending, whole)})."
+    doubt = f" Measure again: {cell.disturbed}." if cell.disturbed else ""
+    said = f"{variant} {_word(cell, pending, whole)} ({numbers}; {_pending_words(pending, whole)}).{doubt}"
     return Told(variant, cell, time, pending, said)
 
 
 def _word(cell: Cell, pending: float | None, whole: float) -> str:
     ratio = cell.ratio
-    if ratio is None or not ratio.defensible or cell.disturbed:
-        return f"cannot be judged ({cell.disturbed or (ratio.kind if ratio else cell.harm.value)})"
+    if ratio is None or not ratio.defensible:
+        return f"cannot be judged ({ratio.kind if ratio else cell.harm.value})"
     words = {
         "costs": ratio.low > 1 and ratio.value >= 1 + LEAST,
         "has nothing to do here: leave it off": pending is not None and pending < NOTHING * whole,

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from analysis.claims.decide import Decision
 from analysis.claims.table import Row
 from analysis.claims.table import table as claims_table
-from analysis.evidence import Evidence, disturbed, remark
+from analysis.evidence import Evidence, remark
 from analysis.measures import Growth, Median, MetricAt, Ratio
+from analysis.records.disturbance import NOISE_FIELDS, disturbance, disturbed
 from analysis.records.load import load
 from analysis.statistics.interval import Interval, chance_above, simultaneous
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
@@ -342,7 +344,7 @@ def test_a_quiet_point_decides_without_a_remark(session: Path) -> None:
 def test_a_disturbed_point_cannot_decide(session: Path) -> None:
     row = p1(with_fields(session, "adaptive", noise={"steal_s": 0.5}))
     assert row.decision == "inconclusive"
-    assert "the machine was disturbed: the hypervisor took" in row.reason
+    assert "the machine was disturbed: others took" in row.reason
 
 
 def test_a_little_steal_does_not_bar(session: Path) -> None:
@@ -374,7 +376,25 @@ def test_other_measures_heed_it_too(tmp_path: Path) -> None:
     assert ratio(0.01).decision == "reproduced"
     disturbed_row = ratio(1.0)
     assert disturbed_row.decision == "inconclusive"
-    assert "the hypervisor took" in disturbed_row.reason
+    assert "others took" in disturbed_row.reason
+
+
+@pytest.mark.parametrize(
+    ("noise", "share"),
+    [
+        ({}, None),
+        ({"steal_s": 0.1}, 0.05),
+        ({"steal_s": 0.1, "watched_s": 1.0}, 0.1),
+        ({"others_s": 0.3, "watched_s": 1.0}, 0.2),
+        ({"others_s": 0.1, "watched_s": 1.0}, 0.0),  # no more than ticks may be wrong by
+        ({"others_s": -0.1, "steal_s": 0.1, "watched_s": 1.0}, 0.1),
+        ({"involuntary_switches": 50_000, "watched_s": 1.0}, 0.15),
+        ({"involuntary_switches": 50_000, "others_s": 0.3, "watched_s": 1.0}, 0.2),
+    ],
+)
+def test_what_others_took(noise: dict[str, float], share: float | None) -> None:
+    found = disturbance(pd.DataFrame([noise], columns=NOISE_FIELDS), measured_s=2.0)
+    assert found == (share if share is None else pytest.approx(share))
 
 
 @pytest.mark.parametrize(("share", "said"), [(None, False), (0.02, False), (0.021, True), (float("nan"), False)])

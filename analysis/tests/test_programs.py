@@ -36,6 +36,7 @@ def session(
     reasons: dict[str, str] | None = None,
     others: Sequence[str] = (),
     status: str = "failed",
+    busy: float = 0.0,
 ) -> Evidence:
     """Six launches of bare and adaptive, which takes `ratio` of the time, as `others` do; `reasons`: why a variant's
     failed."""
@@ -50,6 +51,7 @@ def session(
             head["header"]["workload"] = {"name": "app", "version": None}
             head["header"]["quantities"] = {quantity: {"unit": "s", "better": "lower", "leading": True}}
             line = {"point": {}, "rank": 0, "status": "ok", "samples": {quantity: [seconds * factor]}}
+            line["noise"] = {"watched_s": 0.2, "others_s": 0.2 * busy}
             last = end(variant)
             last["end"]["elapsed_s"] = 10.0
             for rank in last["end"]["ranks"]:
@@ -91,6 +93,12 @@ def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spre
         assert "operations were pending while it computed for 2.5 s, 25.0 % of the whole time" in sentence
     if pending_s is None:
         assert "what was pending while it computed is not known" in sentence
+
+
+def test_a_busy_machine_is_said_beside_the_verdict(tmp_path: Path) -> None:
+    evidence = session(tmp_path / "s", 0.8, 2.5, busy=0.5)
+    assert said(evidence).endswith(" Measure again: the machine was disturbed: others took 44 % of the measured time.")
+    assert "Something else ran beside session s: others took 44 % " in document(evidence)
 
 
 def test_the_intervals_of_several_variants_hold_at_the_same_time(tmp_path: Path) -> None:

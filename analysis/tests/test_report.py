@@ -245,7 +245,7 @@ def test_a_disturbed_row_is_marked(tmp_path: Path) -> None:
     session = changed_points(made(tmp_path / "s"), "*adaptive*", noise={"steal_s": 0.5})
     marks = cells(session, "marks")
     assert marks["bare"] == ""
-    assert marks["adaptive"].startswith("disturbed: the hypervisor took ")
+    assert marks["adaptive"].startswith("disturbed: others took ")
 
 
 @pytest.mark.parametrize("launches", [1, 3])

@@ -64,8 +64,9 @@ def test_a_ratio_that_is_not_the_one_meant_is_said_with_the_verdict_for_it(tmp_p
     [
         ({"launches": 3}, {}, "only 3 launches were measured and 6 are needed"),
         ({}, {"noise": {"steal_s": 0.5}}, "% of the measured time"),
+        ({}, {"noise": {"others_s": 0.5, "watched_s": 1.0}}, "others took "),
     ],
-    ids=["few launches", "disturbed"],
+    ids=["few launches", "disturbed", "others"],
 )
 def test_anything_less_points_to_it_and_says_why(
     tmp_path: Path, made: dict[str, Any], changed: dict[str, Any], doubt: str
@@ -148,7 +149,7 @@ def test_other_sizes_have_their_doubts_and_what_has_no_value(tmp_path: Path) -> 
     few = other(session(tmp_path / "few", **made, launches=3))
     assert "; not certain: of bare, adaptive only 3 launches were measured and 6 are needed." in few
     stolen = other(changed_points(session(tmp_path / "stolen", **made), "*bare*", noise={"steal_s": 0.5}))
-    assert "; not certain: of bare the hypervisor took " in stolen
+    assert "; not certain: of bare others took " in stolen
     hung = {"status": "timeout", "reason": "hung", "samples": {}}
     gone = other(changed_points(session(tmp_path / "gone", **made), "*adaptive*", **hung))
     assert "adaptive no value (timeout: hung)" in gone

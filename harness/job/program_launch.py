@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from harness.base import process, validate
 from harness.base.errors import UsageError
 from harness.base.variants import WITHOUT_ENGINE, Recipe
@@ -30,6 +32,7 @@ from harness.job.verify import engine_of
 from workloads.apps.reading import warnings
 
 BASE = "bare"
+LOOK_S = 0.2  # how long it is looked at what others take of the CPUs, before a launch: of its own time nobody knows
 REPORT_FILE = "PROGRESS_ENGINE_REPORT_FILE"
 DAMAGED = "its report is damaged"
 SAID = ("progress-run:", "progress engine:")
@@ -84,6 +87,7 @@ class ProgramAttempt:
     def run(self) -> Outcome:
         """Run the launch and put its record in its place. Raises Interrupted, and then there is none."""
         started = now()
+        others_s = LOOK_S * psutil.cpu_percent(LOOK_S) / 100
         patience = self.trial.patience_s(self.plan)
         ran = _run(self.plan, self.launch, self.recipe, self.folders, patience)
         if ran.reading and ran.reading.result != self.trial.result:
@@ -92,6 +96,8 @@ class ProgramAttempt:
             why = DIFFERS if as_it_is else "its result is not that of bare"
             ran = replace(ran, reading=None, reason=f"{why}: '{theirs}' instead of '{ours}'")
         record = self._record(ran, started)
+        for line in record.points:
+            line["noise"] = {"watched_s": LOOK_S, "others_s": others_s}
         records.write(self.target, record)
         bad = next((line for line in record.points if line["status"] != "ok"), None)
         status, reason = (bad["status"], bad["reason"]) if bad and ran.status == "ok" else (ran.status, ran.reason)

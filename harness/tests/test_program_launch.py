@@ -227,6 +227,7 @@ def test_a_report_that_comes_late_from_another_node_is_waited_for(
         (first,) = tmp_path.rglob("engine.0.*.json")
         first.with_name(first.name.replace("engine.0", "engine.1")).write_text(first.read_text()[:part])
 
+    monkeypatch.setattr("harness.job.program_launch.psutil.cpu_percent", lambda _: 0.0)  # which sleeps as well
     monkeypatch.setattr("harness.job.records.time.sleep", comes)
     monkeypatch.setattr(records, "LATE_S", 60.0)
     plan, session, status = run(GOOD, profiled={"profile_clocks": "1"})
@@ -322,6 +323,7 @@ def test_lines_of_an_output_are_points_and_what_it_lacks_has_failed(plan: Plan, 
     assert [line["status"] for line in lines] == ["ok", "ok", "failed"]
     assert lines[1]["samples"]["overlap"] == [pytest.approx(0.8064)]
     assert set(lines[0]["samples"]) == {"overall_s", "pure_s", "compute_s", "overlap"}
+    assert 0 <= lines[0]["noise"]["others_s"] <= lines[0]["noise"]["watched_s"]
     assert lines[2]["reason"] == "its output has no line of this point"
     status, (line,) = of_case(plan, tmp_path / "good", MELT, changed(tmp_path, MELT), [POINTS[MELT]])
     assert (status, line["status"], line["samples"]["time_s"]) == (0, "ok", [7.38794])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/machine.h"
 
+#include <fmt/ranges.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <ctime>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -152,6 +154,7 @@ Noise parse_proc_stat(std::istream& text, const std::vector<int>& cpus, double t
     for (double& value : ticks) {
       fields >> value;
     }
+    noise.busy_s += (ticks[user] + ticks[nice] + ticks[system]) / ticks_per_second;
     noise.softirq_s += ticks[softirq] / ticks_per_second;
     noise.steal_s += ticks[steal] / ticks_per_second;
   }
@@ -161,18 +164,44 @@ Noise parse_proc_stat(std::istream& text, const std::vector<int>& cpus, double t
 Noise read_noise(const std::vector<int>& cpus) {
   std::ifstream text("/proc/stat");
   auto noise = parse_proc_stat(text, cpus, static_cast<double>(sysconf(_SC_CLK_TCK)));
+  noise.read_s = seconds_since({});
+  noise.own_s = process_cpu_s();
   noise.involuntary_switches = thread_switches().involuntary;
   return noise;
 }
 
-Json noise_between(const Noise& begin, const Noise& end) {
+Json noise_between(const Noise& begin, const Noise& end, const std::vector<int>& cpus) {
+  std::ifstream kernel("/proc/sys/kernel/random/boot_id");  // one for all containers of a machine
+  std::string place;
+  kernel >> place;
   // The kernel may correct steal time downwards.
   const auto growth = [](auto before, auto after) { return std::max(after - before, decltype(after){}); };
   return {
+      {"place", fmt::format("{} {}", place, fmt::join(cpus, ","))},
+      {"cpus", std::max<std::size_t>(cpus.size(), 1)},
+      {"own_s", end.own_s - begin.own_s},
+      {"busy_s", growth(begin.busy_s, end.busy_s)},
+      {"watched_s", end.read_s - begin.read_s},
       {"steal_s", growth(begin.steal_s, end.steal_s)},
       {"softirq_s", growth(begin.softirq_s, end.softirq_s)},
       {"involuntary_switches", growth(begin.involuntary_switches, end.involuntary_switches)},
   };
+}
+
+void tell_others(std::vector<Json>& ranks) {
+  std::map<std::string, double> own_s;
+  for (const auto& rank : ranks) {
+    own_s[rank["noise"]["place"].get<std::string>()] += rank["noise"]["own_s"].get<double>();
+  }
+  for (auto& rank : ranks) {
+    Json& noise = rank["noise"];
+    // below 0 by chance: /proc/stat counts ticks
+    noise["others_s"] =
+        (noise["busy_s"].get<double>() - own_s[noise["place"].get<std::string>()]) / noise["cpus"].get<double>();
+    for (const auto* name : {"place", "cpus", "own_s", "busy_s"}) {
+      noise.erase(name);
+    }
+  }
 }
 
 namespace {

@@ -40,19 +40,25 @@ Json interface_bytes_between(const NetworkCounters& begin, const NetworkCounters
 
 /// Seconds since boot, over the CPUs on which this rank may run, and the application thread's involuntary switches.
 struct Noise {
+  double read_s = 0;
+  double own_s = 0;      ///< of this process, on whichever CPU
+  double busy_s = 0;     ///< of the CPUs with all but the two below
   double steal_s = 0;    ///< taken by the hypervisor
   double softirq_s = 0;  ///< spent in the kernel's soft interrupts, the network's among them
   long involuntary_switches = 0;
 };
 
-/// Steal and softirq of `cpus` from the text of /proc/stat.
+/// All that the text of /proc/stat has of `cpus`.
 Noise parse_proc_stat(std::istream& text, const std::vector<int>& cpus, double ticks_per_second);
 
 /// As it is now, of the calling thread (switches) and of `cpus`.
 Noise read_noise(const std::vector<int>& cpus);
 
-/// As `noise` of the record schema.
-Json noise_between(const Noise& begin, const Noise& end);
+/// As `noise` of the record schema, but for what others took.
+Json noise_between(const Noise& begin, const Noise& end, const std::vector<int>& cpus);
+
+/// What others took of each of a rank's CPUs: what these were busy, less what all ranks on the same CPUs used.
+void tell_others(std::vector<Json>& ranks);
 
 // Where a rank and its threads run; records say what was observed, never what was asked.
 

@@ -92,8 +92,10 @@ void Recorder::point(const Json& point, Experiment& experiment, const Samples& s
   add_samples(line, declared_, experiment, samples);
   line["warmup"] = samples.warmup;
   line["converged"] = samples.converged;
-  line["noise"] = noise_between(before, read_noise(allowed_cpus_));
-  gather_and_write(line);
+  line["noise"] = noise_between(before, read_noise(allowed_cpus_), allowed_cpus_);
+  std::vector<Json> lines = gather_ranks(line);
+  tell_others(lines);
+  write(lines);
 }
 
 std::string Recorder::failed_point(const Json& point, const std::string& reason) {
@@ -126,14 +128,6 @@ void Recorder::end(const std::string& status, const std::string& reason) {
   write({Json{{"end", body}}});
 }
 
-void Recorder::gather_and_write(const Json& mine) {
-  std::vector<Json> lines;
-  for (const auto& text : mpi_.gather(to_line(mine))) {
-    lines.push_back(Json::parse(text));
-  }
-  write(lines);
-}
-
 void Recorder::write(const std::vector<Json>& lines) {
   mpi_.on_root<Failure>([&] {
     for (const auto& line : lines) {
@@ -142,8 +136,8 @@ void Recorder::write(const std::vector<Json>& lines) {
   });
 }
 
-Json Recorder::gather_ranks(const Json& mine) const {
-  Json ranks = Json::array();
+std::vector<Json> Recorder::gather_ranks(const Json& mine) const {
+  std::vector<Json> ranks;
   for (const auto& text : mpi_.gather(to_line(mine))) {
     ranks.push_back(Json::parse(text));
   }

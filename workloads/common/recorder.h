@@ -44,9 +44,8 @@ class Recorder {
   [[nodiscard]] const std::vector<int>& allowed_cpus() const noexcept { return allowed_cpus_; }
 
  private:
-  void gather_and_write(const Json& mine);
   void write(const std::vector<Json>& lines);
-  Json gather_ranks(const Json& mine) const;
+  [[nodiscard]] std::vector<Json> gather_ranks(const Json& mine) const;
 
   const MpiProcess& mpi_;
   NetworkCounters counters_at_start_;

@@ -53,7 +53,11 @@ std::string host_name() {
 
 Noise read_noise(const std::vector<int>& /*cpus*/) { return {}; }
 
-Json noise_between(const Noise& /*begin*/, const Noise& /*end*/) { return Json::object(); }
+Json noise_between(const Noise& /*begin*/, const Noise& /*end*/, const std::vector<int>& /*cpus*/) {
+  return Json::object();
+}
+
+void tell_others(std::vector<Json>& /*ranks*/) {}
 
 NetworkCounters read_network_counters() { return {}; }
 

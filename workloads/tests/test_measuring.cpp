@@ -271,13 +271,29 @@ TEST(Noise, CountsTheRanksCpusOnly) {
       "cpu10 1 2 3 4 5 6 1000 2000 0 0\n"
       "intr 12345\n");
   const auto noise = parse_proc_stat(text, {1, 10}, 100);
+  EXPECT_DOUBLE_EQ(noise.busy_s, 0.12);
   EXPECT_DOUBLE_EQ(noise.softirq_s, 13);
   EXPECT_DOUBLE_EQ(noise.steal_s, 24);
 }
 
 TEST(Noise, NeverNegative) {
-  const Json difference = noise_between({.steal_s = 2, .softirq_s = 1, .involuntary_switches = 5}, {.steal_s = 1});
-  EXPECT_EQ(difference, (Json{{"steal_s", 0.0}, {"softirq_s", 0.0}, {"involuntary_switches", 0}}));
+  const Noise begin{.busy_s = 1, .steal_s = 2, .softirq_s = 1, .involuntary_switches = 5};
+  const Json difference = noise_between(begin, {.steal_s = 1}, {0});
+  for (const auto* name : {"busy_s", "steal_s", "softirq_s", "involuntary_switches"}) {
+    EXPECT_EQ(difference[name], 0) << name;
+  }
+}
+
+TEST(Noise, WhatRanksOfTheSameCpusUsedIsNotOthers) {
+  const auto rank = [](const std::vector<int>& cpus, double own, double busy) {
+    return Json{{"noise", noise_between({}, {.own_s = own, .busy_s = busy}, cpus)}};
+  };
+  std::vector<Json> ranks{rank({0, 1}, 2, 7), rank({0, 1}, 3, 7), rank({2}, 1, 1.5)};
+  tell_others(ranks);
+  EXPECT_EQ(ranks[0]["noise"]["others_s"], 1);
+  EXPECT_EQ(ranks[1]["noise"]["others_s"], 1);
+  EXPECT_EQ(ranks[2]["noise"]["others_s"], 0.5);
+  EXPECT_FALSE(ranks[2]["noise"].contains("own_s"));
 }
 
 TEST(Usage, TellsTheOtherThreadsFromThisOne) {
