@@ -6,7 +6,8 @@ freedom (see Interval), launches, work_units (where all launches of the point di
 reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial, status, reason, note, noisy, converged,
 unconverged (how many launches were not), disturbance; change_value, _low, _high, _defensible, _freedom: the whole time
 over that of bare; tail_p95_s, _p99_s, _max_s: of all steps of all launches, of each step the rank that takes longest
-(the acknowledgement included), slowest_rank: which rank that mostly is; where variant `limit` was measured
+(the acknowledgement included), slowest_rank: which rank that mostly is; part_post_s and so on: see times.PARTS;
+where variant `limit` was measured
 against_limit_value, _low and _high, _defensible, against_limit (what kind of interval), and of how many _rounds so many
 were _used, see analysis.limit. A variant that has no usable samples of a point that others have keeps a row without a
 value, with status and reason: figures draw it as a gap with a mark.
@@ -34,6 +35,7 @@ from analysis.metrics.times import (
     judged,
     launch_times,
     limit_columns,
+    part_columns,
     rank_samples,
     tail_columns,
 )
@@ -204,6 +206,7 @@ class _Setting:
                 "comp_over_comm_measured": value.comp / value.comm if value.comm > 0 else np.nan,
                 "noisy": noisy,
                 **mine.tail,
+                **part_columns(value),
                 **changed,
             }
 

@@ -32,6 +32,7 @@ class Times:
     own_comm: Values
     own_comp: Values
     cpu: Values = np.nan
+    post: Values = np.nan
 
     @classmethod
     def names(cls) -> list[str]:

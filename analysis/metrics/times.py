@@ -53,8 +53,12 @@ SOURCES = {
     "comp_in": ("comp_in_s", "computing", None),
     "wait": ("wait_s", "computing", None),
     "cpu": ("cpu_s", "computing", None),
+    "post": ("post_s", "computing", None),
 }
-BESIDE = ("cpu",)  # drawn from a copy of the random numbers: the intervals of the others are what they were without it
+BESIDE = (
+    "cpu",
+    "post",
+)  # drawn from copies of the random numbers: the others' intervals are what they were without
 
 
 @dataclass(frozen=True)
@@ -199,6 +203,18 @@ def rank_samples(records: Records, rows: pd.DataFrame) -> dict[int, RankSamples]
         rank = found.setdefault(row, RankSamples(roles[row], {}))
         rank.samples[quantity] = records.series_values(first, count)
     return found
+
+
+PARTS = ("post", "computation", "slowdown", "wait", "tail")
+
+
+def part_columns(found: Times) -> dict[str, float]:
+    """Where the time of a step goes, seconds: posting, the computation as it is alone, what that takes longer beside
+    the messages, the wait, and what still moves behind it. Medians, so that they add up to the whole about."""
+    alone = np.fmin(found.comp_in, found.comp)
+    tail = found.total - found.post - found.comp_in - found.wait
+    parts = (found.post, alone, found.comp_in - alone, found.wait, tail)
+    return {f"part_{name}_s": as_float(np.maximum(0.0, value)) for name, value in zip(PARTS, parts, strict=True)}
 
 
 LIMIT = "limit"

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from analysis.metrics.evaluate import REFERENCE
+from analysis.metrics.times import PARTS
 from analysis.records import frames
 from analysis.records.disturbance import took
 from analysis.statistics.interval import Interval, simultaneous
@@ -27,13 +29,23 @@ ENGINE_ORDER = ["adaptive", "offload", "mwait", "idle", "timer", "thread", "expl
 MOST_SIZES = 8  # that are told of: the longest messages
 
 
+def time_bar(fact: dict[str, Any], longest_s: float) -> Markup:
+    """A row's whole time as a bar of its parts, where these were recorded; `longest_s` is as wide as it may be."""
+    found = {name: float(fact.get(f"part_{name}_s", np.nan)) for name in PARTS}
+    found = found if np.isfinite(list(found.values())).all() else {"whole": float(fact["total_s"])}
+    scale = 100 / max(longest_s, sum(found.values()))
+    made = (Markup('<i class="{}" style="width:{:.1f}%"></i>').format(name, scale * x) for name, x in found.items())
+    words = ", ".join(f"{name} {seconds_text(x)}" for name, x in found.items())
+    return Markup('<span class="of" role="img" title="{}">{}</span>').format(words, Markup("").join(made))
+
+
 @dataclass(frozen=True)
 class Bar:
-    """The whole time of a variant, seconds; `percent` of the longest of its size."""
+    """The whole time of a variant, seconds; `parts` of it as the page draws them."""
 
     variant: str
     total_s: float
-    percent: float
+    parts: Markup
 
     @property
     def words(self) -> str:
@@ -117,7 +129,8 @@ def _of(setting: Setting) -> Iterator[Answer]:
         if engine and REFERENCE in facts and engine in facts:
             times = {name: float(facts[name]["total_s"]) for name in (REFERENCE, OWN_THREAD, engine) if name in facts}
             changes.append((float(size), _interval(facts[engine], facts[REFERENCE])))
-            bars = [Bar(name, total, 100 * total / max(times.values())) for name, total in times.items()]
+            longest = max(times.values())
+            bars = [Bar(name, total, time_bar(facts[name], longest)) for name, total in times.items()]
             sizes.append(Size(bytes_text(size), _change(facts[engine], facts[REFERENCE]), bars))
     if engine and sizes:
         title = setting.title if setting.how == "measured" else f"{setting.title}, {setting.how}"

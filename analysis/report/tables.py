@@ -21,6 +21,7 @@ from analysis.metrics.times import rounds_words
 from analysis.records import frames, nodes
 from analysis.records.disturbance import took
 from analysis.records.load import Records
+from analysis.report.answer import time_bar
 from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 
 REFERENCE = "off"
@@ -73,12 +74,15 @@ def results(frame: pd.DataFrame, filters: Callable[[dict[str, Any]], str] | None
     if not len(frame):
         return found
     for (study, mpi), part in frames.groups(frame, ["study", "mpi"]):
-        by_point = [group for _, group in frames.groups(part, ["session", "system", "point", "variant"])]
+        place = ["session", "system", "point"]
+        longest = part.groupby(place)["total_s"].transform("max") if "total_s" in part else part["value"]
+        by_point = [group for _, group in frames.groups(part.assign(longest=longest), [*place, "variant"])]
         rows = [_result(group) for group in by_point]
         columns = [
             "point",
             "variant",
             "total",
+            "where it goes",
             "comp/comm measured",
             *(METRICS[name].title for name in SHOWN),
             "of the limit",
@@ -103,6 +107,7 @@ def _result(group: pd.DataFrame) -> list[str]:
         cells.append(f"{seconds_text(total['value'])} ({low} to {high})")
     else:
         cells.append(f"{row['status']}: {row['reason'] or 'no value'}")
+    cells.append(time_bar(row, row["longest"]) if np.isfinite(row.get("total_s", np.nan)) else "–")
     cells.append(text(row.get("comp_over_comm_measured")))
     cells += [efficiency_text(by_metric), *(_cell(by_metric.get(name)) for name in SHOWN[1:])]
     cells.append(_of_limit(by_metric.get("overlap_efficiency", {})))

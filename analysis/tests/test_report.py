@@ -18,7 +18,7 @@ from analysis.figures.overlap import efficiency, ratio
 from analysis.figures.summary import summary
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.formulas import efficiency_says_little
-from analysis.metrics.times import tail_columns
+from analysis.metrics.times import PARTS, tail_columns
 from analysis.records.load import load
 from analysis.report import tables
 from analysis.report.points import Points
@@ -68,8 +68,8 @@ def test_the_answer_is_in_time_and_per_cent_at_each_size_and_told_before_anythin
     assert re.search(r"4 MB no difference shown \(−\S+ to \S+ %\)", openmpi), openmpi
     page = report.path.read_text()
     assert page.index("% shorter") < page.index('class="verdict"')
-    widths = [float(width) for width in re.findall(r'class="of"><span style="width: ([\d.]+)%', page)]
-    assert len(widths) == 2 * 3 + 2 * 2 and max(widths) == 100
+    bars = re.findall('class="of".*?</span>', page[: page.index('class="verdict"')])
+    assert len(bars) == 2 * 3 + 2 * 2 and max(sum(widths(bar).values()) for bar in bars) == pytest.approx(100, abs=0.5)
 
 
 FULL = pytest.mark.full
@@ -267,6 +267,19 @@ def test_all_four_numbers_are_in_the_table(tmp_path: Path) -> None:
     for column in ("overlap efficiency", "compute slowdown", "hidden communication", "cores used"):
         assert set(cells(session, column)) == {"bare", "adaptive"}
         assert all(re.fullmatch(r"\S+ \(\S+ to \S+\)", cell) for cell in cells(session, column).values()), column
+
+
+def widths(bar: str) -> dict[str, float]:
+    """Part -> how wide it is, per cent."""
+    return {name: float(width) for name, width in re.findall(r'<i class="(\w+)" style="width:([\d.]+)%', bar)}
+
+
+def test_each_row_says_where_its_time_goes(tmp_path: Path) -> None:
+    session = made(tmp_path / "s", mpis={"mpich": {"bare": Behaviour(0.0), "adaptive": Behaviour(0.7, 1.2)}})
+    found = {name: widths(bar) for name, bar in cells(session, "where it goes").items()}
+    assert found["bare"] == pytest.approx(dict(zip(PARTS, (0, 50, 0, 50, 0), strict=True)), abs=2)
+    assert found["adaptive"] == pytest.approx(dict(zip(PARTS, (0, 50, 10, 5, 0), strict=True)), abs=2)
+    assert "post 20 µs" in cells(session, "where it goes")["bare"]
 
 
 def test_the_table_says_what_it_could_have_seen_and_how_late_the_latest_were(tmp_path: Path) -> None:
