@@ -215,7 +215,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             program=None if study.workload or absent else study.named(),
             rounds=rounds,
             stop=Stop(list(chosen.looks), look, A_DAY_MIN) if chosen.looks else None,
-            on_off=study.on_off,
+            on_off=study.on_off or bool(asked.gate and asked.gate.on_off),
             mpi_environment=asked.mpi_environment,
             probes=asked.race.probes if asked.race else [],
         )

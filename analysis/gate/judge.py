@@ -115,6 +115,7 @@ class _Seen:
     rounds: int
     points: list[PointFound]
     faster: list[PointFound]  # by more than the margin, shown over all points
+    deciding: list[PointFound]  # those that must be the same; the others may only not be slower
 
 
 def _seen(part: Measurement, rule: Rule, ended: bool) -> _Seen:
@@ -122,7 +123,15 @@ def _seen(part: Measurement, rule: Rule, ended: bool) -> _Seen:
     state, used, level = _state(part, rounds, rule, ended)
     points = [_point(series, rounds[:used], rule, level) for series in part.series] if used else []
     gained = [bool(p_below(series.logs(rounds[:used]), -rule.bound) <= level.faster) for series in part.series if level]
-    return _Seen(state, used, points, list(itertools.compress(points, gained)))
+    deciding = list(itertools.compress(points, _deciding(part)))
+    return _Seen(state, used, points, list(itertools.compress(points, gained)), deciding)
+
+
+def _deciding(part: Measurement) -> list[bool]:
+    """Of each series whether it must be the same. Where a point is known within launches, its whole time, of which
+    launches differ more, is asked only whether it is slower, as by the cost of calls, which are the same on and off."""
+    paired = any(series.paired for series in part.series)
+    return [series.paired or not paired for series in part.series]
 
 
 def _whole(seen: Mapping[str, _Seen], found: Measurement) -> State:
@@ -143,12 +152,14 @@ def _state(part: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tup
     if not rounds or at[0] > len(rounds):
         return State.OPEN, 0, None
     logs = np.stack([one.logs(rounds) for one in part.series])
-    levels = decide.levels(rule, at, planned, part.tests())
+    levels, deciding = decide.levels(rule, at, planned, part.tests()), np.array(_deciding(part))
     last = (0, levels[0])
     for count, level in zip(at, levels, strict=True):
         if count > len(rounds):
             break
-        state = State(int(decide.state(logs[..., :count], rule, level)))
+        kinds = [logs[these][..., :count] for these in (deciding, ~deciding) if these.any()]
+        states = [State(int(decide.state(kind, rule, level))) for kind in kinds]
+        state = next((one for one in states if one in (State.MOVED, State.COMMIT)), states[0])
         if state is not State.OPEN:
             return state, count, level
         last = (count, level)
@@ -212,6 +223,9 @@ def _verdict(state: State, seen: Sequence[_Seen], rule: Rule, found: Measurement
     elif state is State.SAME:
         verdict = Verdict.SAME
         sentence = f"The candidate is not slower: within {margin} or faster in every point, {over}."
+        if beside := [point for one in seen for point in one.points if point not in one.deciding]:
+            sees = 100 * math.expm1(rule.bound + max(map(_width, beside)))
+            sentence += f" So by pairs within launches; whole times could see a slow-down of {sees:.1f} % at least."
     else:
         sentence = _undecided([one for one in seen if one.state is State.OPEN], rule, found)
     return verdict, sentence
@@ -225,7 +239,7 @@ def _undecided(left: Sequence[_Seen], rule: Rule, found: Measurement) -> str:
     """With the smallest effect that these rounds could have seen, and about how many would be needed: of the study that
     needs most of those that are `left`, since what another one has shown is known."""
     needed, fewer = fewest(rule.false_alarms / found.tests()), min(one.rounds for one in left)
-    widths = [(_width(point), one.rounds) for one in left for point in one.points]
+    widths = [(_width(point), one.rounds) for one in left for point in one.deciding]
     if fewer < needed or not all(math.isfinite(width) for width, _ in widths):
         return f"Undecided: {fewer} rounds are too few to show anything; {needed} at least are wanted."
     more, widest, rounds = max((rounds * (width / rule.bound) ** 2, width, rounds) for width, rounds in widths)

@@ -18,6 +18,7 @@ import pandas as pd
 
 from analysis.compare.pairs import Measured, measured
 from analysis.errors import UsageError
+from analysis.evidence import Evidence
 from analysis.gate.slow_nodes import COMPUTATION, TRANSFER
 from analysis.gate.verdict import NEW
 from analysis.records.frames import NOT_NEEDED, NOT_RUN
@@ -50,7 +51,8 @@ class Plan:
 @dataclass(frozen=True)
 class Series:
     """One point, its study first: arm -> round -> the median of its launch, and what it is a median of. `sign` is -1 of
-    a rate. `trouble`: what was wrong with a launch of an arm. `begun`: round -> when the last of its launches began."""
+    a rate. `trouble`: what was wrong with a launch of an arm. `begun`: round -> when the last of its launches began.
+    `paired`: a value is the time with the engine on over that with it paused, within a launch."""
 
     name: str
     quantity: str
@@ -58,6 +60,7 @@ class Series:
     values: Mapping[str, Mapping[int, float]]
     trouble: Mapping[str, str] = field(default_factory=dict)
     begun: Mapping[int, int] = field(default_factory=dict)
+    paired: bool = False
 
     @property
     def study(self) -> str:
@@ -203,6 +206,7 @@ def _comparison(facts: Mapping[str, Any]) -> str:
 
 
 def _series(records: Records, trouble: Mapping[str, str]) -> list[Series]:
+    evidence = Evidence(records)
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
     turn_of = dict(zip(records.launches["launch"], records.launches["repetition"], strict=True))
     begun = _begun(records)
@@ -224,7 +228,24 @@ def _series(records: Records, trouble: Mapping[str, str]) -> list[Series]:
         if any(values.values()):
             name = f"{study}: {point_words(point) or _program(records)}"
             found.append(Series(name, quantity, known[0].sign, values, trouble, begun.get(study, {})))
+            places = {name: (arm_of[name], int(turn_of[name])) for part in known for name in part.launches}
+            within = _within(evidence, found[-1], places, point)
+            found += [within] if within else []
     return found
+
+
+def _within(evidence: Evidence, series: Series, places: Mapping[str, tuple[str, int]], point: str) -> Series | None:
+    """The same point by what the engine changes within each launch; None where not every launch paused its engine.
+    `places`: launch -> arm and round."""
+    values: dict[str, dict[int, float]] = {arm: {} for arm in ARMS}
+    points = evidence.records.points
+    for launch, ranks in points[points["point"] == point].groupby("launch", sort=False):
+        arm, turn = places.get(str(launch), ("", 0))
+        for on, off in evidence.pairs(ranks, series.quantity, series.sign < 0) if arm in ARMS else ():
+            values[arm][turn] = float(np.exp(np.median(np.log(on / off))))
+    whole = all(set(values[arm]) == set(series.values[arm]) for arm in ARMS)
+    name = f"{series.name}, engine on / paused"
+    return replace(series, name=name, sign=1, values=values, paired=True) if whole else None
 
 
 def _program(records: Records) -> str:

@@ -35,6 +35,7 @@ def record(
     study: str = "overlap-ratio",
     point: dict[str, Any] = POINT,
     network: str = "1gbit",
+    armed: Sequence[float] = (),
 ) -> None:
     """`ended`: how the launch did behind its last point, if not as its points."""
     launch = f"{'s' if study == 'overlap-ratio' else study}.{turn}.{arm}"
@@ -50,6 +51,8 @@ def record(
         "mpi_library": "MPICH", "thread_level": None, "world_size": 2, "ranks": ranks, "start_time": began,
     }  # fmt: skip
     samples = {"total_s": [base_s] * 3, "comm_s": [0.1] * 3, "comp_s": [0.2] * 3}
+    if armed:
+        samples = {"total_s": [base_s * (0.8 if on else 1.0) for on in armed], "armed": list(armed)}
     lines: list[dict[str, Any]] = [{"header": header}]
     for rank in (0, 1):
         good = {"point": CANARY if arm == "canary" else point, "rank": rank, "status": status, "samples": samples}
@@ -74,6 +77,17 @@ def session(tmp_path: Path) -> Path:
         for arm, seconds in (("canary", 1.0), ("base", 1.0), ("control", 1.0), ("new", 2.0)):
             record(folder, arm, turn, base_s=seconds)
     return tmp_path
+
+
+def test_pairs_within_launches_are_a_series_of_their_own(session: Path) -> None:
+    for turn in range(3):
+        for arm, seconds in (("base", 1.0), ("control", 1.1), ("new", 2.0)):
+            record(session / "records", arm, turn, base_s=seconds, armed=[1, 0, 0, 1])
+    whole, within = measured.read(session).series
+    assert (whole.paired, within.paired) == (False, True) and within.name.startswith(whole.name)
+    assert within.values == {arm: dict.fromkeys(range(3), pytest.approx(0.8)) for arm in measured.ARMS}
+    record(session / "records", "new", 2, base_s=2.0)
+    assert [series.paired for series in measured.read(session).series] == [False]
 
 
 def test_arms_by_round_and_the_canary_by_node(session: Path) -> None:

@@ -298,6 +298,28 @@ def test_rounds_that_lack_an_arm_do_not_count() -> None:
     assert judge(found).verdict is Verdict.COMMIT
 
 
+@pytest.mark.parametrize(
+    ("within", "whole", "verdict"),
+    [
+        (None, {}, Verdict.UNDECIDED),
+        ({}, {}, Verdict.SAME),
+        ({NEW: 1.05}, {}, Verdict.COMMIT),
+        ({}, {NEW: 1.6}, Verdict.COMMIT),  # by what costs the same on and off
+    ],
+)
+def test_pairs_within_launches_decide_what_launches_leave_open(
+    within: Factors | None, whole: Factors, verdict: Verdict
+) -> None:
+    measurement = gate(whole, noise=0.1)
+    if within is not None:
+        (pairs,) = gate(within).series
+        paired = replace(pairs, name="overlap: 1 MB, engine on / paused", paired=True)
+        measurement = replace(measurement, series=[*measurement.series, paired])
+    found = judge(measurement)
+    assert found.verdict is verdict
+    assert ("whole times could see a slow-down of" in found.sentence) == (verdict is Verdict.SAME)
+
+
 def of_two(first: Measurement, second: Measurement | None, **changes: object) -> Measurement:
     """Studies that ran one after the other."""
     later = [replace(one, name="latency: 8 bytes") for one in second.series] if second else []

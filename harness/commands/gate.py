@@ -31,6 +31,7 @@ from harness.sites import systems
 from reframe_checks.catalogue import by_names
 
 FOLDER = "gate"
+SAMPLES_BY_TURNS = "40"  # of a launch: 20 pairs, whose noise is then less than that between launches
 LEAST_BARE = 0.001  # a margin below it, without %, may be a share that was meant: 0.02 of 2 %
 PLAN = "gate-plan.json"  # of a session of an earlier version
 STUDY, OF_PROGRAM = "overlap-ratio", "own-program"
@@ -52,6 +53,12 @@ def gate(
     minutes: Annotated[
         float, typer.Option("--minutes", min=0.1, max=24 * 60, help="The gate begins no round after these minutes.")
     ] = 20,
+    on_off: Annotated[
+        bool,
+        typer.Option(
+            "--on-off", help="Each launch pauses its engine by turns; what that changes is compared, which is surer."
+        ),
+    ] = False,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -101,17 +108,17 @@ def gate(
     _named_in_files(base, new, launcher, *command)
     program_options.none_without(command, context)
     if command:
-        _check_program(study, inject_slowdown)
+        _check_program(study, inject_slowdown, on_off)
     chosen = systems.by_name(program_options.system_name(system, launcher))
     (name,) = _one(choose_mpis(mpi, chosen))
-    settings_of = parse_settings(settings)
+    settings_of = ({"max_samples": SAMPLES_BY_TURNS} if on_off else {}) | parse_settings(settings)
     studies = by_names(study or [OF_PROGRAM if command else STUDY])
     if command:
         program = program_options.named(command, name, chosen, ranks, launcher, time_from, check)
         studies = [replace(studies[0], program=program)]
         settings_of = {"timeout_s": str(timeout), **settings_of}
     request = Request(studies, chosen, [name], [], scale, settings_of, seed, nodes)
-    asked, plan = _asked(request, base, new, margin, minutes)
+    asked, plan = _asked(request, base, new, margin, minutes, on_off)
     slower = [f"--inject-slowdown={inject_slowdown:g}"] if inject_slowdown != 1 else []
     return _begin(request, asked, slower, plan, out, kept)
 
@@ -127,12 +134,14 @@ def _check_folders(kept: Path, out: Path | None) -> None:
         outputs.check(out)
 
 
-def _check_program(study: Sequence[str], inject_slowdown: float) -> None:
+def _check_program(study: Sequence[str], inject_slowdown: float, on_off: bool) -> None:
     """UsageError for what a gate of a program of one's own does not have."""
     if study:
         raise UsageError(f"--study {study[0]} and a program of one's own: a gate is of one of the two.")
     if inject_slowdown != 1:
         raise UsageError("--inject-slowdown is an option of our workloads: a program of one's own has none.")
+    if on_off:
+        raise UsageError("--on-off is done by our workloads: a program of one's own is compared launch by launch.")
 
 
 def _named_in_files(*words: str) -> None:
@@ -150,7 +159,9 @@ def _one(mpis: list[str]) -> list[str]:
     return mpis
 
 
-def _asked(request: Request, base: str, new: str, margin: str, minutes: float) -> tuple[tuple[str, str], Gate]:
+def _asked(
+    request: Request, base: str, new: str, margin: str, minutes: float, on_off: bool = False
+) -> tuple[tuple[str, str], Gate]:
     """The two arms by their full names, and the plan of the gate but for its arms."""
     from analysis.gate import sequential  # noqa: PLC0415 - a second of imports
     from analysis.gate.aligned_ranks import fewest  # noqa: PLC0415
@@ -158,11 +169,11 @@ def _asked(request: Request, base: str, new: str, margin: str, minutes: float) -
 
     base, new = arms.named(base), arms.named(new)
     rule = Rule(margin=_margin(margin))
-    rounds = gates.planned(request, (base, new), minutes, lambda points: fewest(rule.false_alarms / points))
+    rounds = gates.planned(request, (base, new), minutes, lambda points: fewest(rule.false_alarms / points), on_off)
     look = python("-m", "analysis.gate.judge")
     share = minutes / len(request.studies)
     looks = sequential.looks(rounds)
-    return (base, new), Gate([], gates.CANARY, rounds, share, looks, look, rule.margin, base, new)
+    return (base, new), Gate([], gates.CANARY, rounds, share, looks, look, rule.margin, base, new, on_off)
 
 
 def _margin(text: str) -> float:

@@ -134,6 +134,7 @@ class Gate:
     """A comparison of arms that stops when enough is known: at most so many rounds and minutes.
 
     `looks`, `look`: see Stop. `base`, `new`: what was asked for, in the user's words, but for a commit's whole name.
+    `on_off`: each launch pauses its engine by turns, so that it is compared with itself first.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -147,6 +148,7 @@ class Gate:
     margin: float
     base: str
     new: str
+    on_off: bool = False
 
     def in_rounds(self) -> Rounds:
         """With the canary before and behind every round."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.base import process, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
-from harness.base.variants import LIMIT, WITHOUT_ENGINE
+from harness.base.variants import LIMIT, WITHOUT_ENGINE, polls
 from harness.job.plan import Arm, Gate, launch_estimate_s
 from harness.job.program import another_mpi
 from harness.job.read_back import Probe
@@ -34,7 +34,9 @@ CANARY = Arm(
 )
 
 
-def planned(request: Request, asked: tuple[str, str], minutes: float, least: Callable[[int], int]) -> int:
+def planned(
+    request: Request, asked: tuple[str, str], minutes: float, least: Callable[[int], int], on_off: bool = False
+) -> int:
     """How many rounds the minutes allow; UsageError where they are fewer than `least` of so many points."""
     for study in request.studies:
         if study.sweep(study.scale(request.scale, request.settings)).axes:
@@ -48,6 +50,8 @@ def planned(request: Request, asked: tuple[str, str], minutes: float, least: Cal
     for text in asked:
         if arms.parse(text).variant == LIMIT:
             raise UsageError("Variant limit is no engine and no MPI: a gate has nothing to hold against it.")
+        if on_off and (arms.parse(text).kind == "mpi" or not polls(arms.parse(text).variant)):
+            raise UsageError(f"Side '{text}': --on-off compares engines that poll, on one MPI: name two of those.")
         if request.program and arms.parse(text).kind == "mpi":
             raise UsageError(f"Side '{text}': a program of one's own is linked to one MPI, and runs on no other.")
     jobs = request.jobs()

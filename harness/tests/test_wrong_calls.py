@@ -174,6 +174,7 @@ WRONG = {
     f"{OFF} --minutes 0.2": "give more --minutes, or fewer points",
     f"{OFF} --minutes nan": "Invalid value for '--minutes'",
     f"{OFF} --timeout inf -- true": "--timeout inf: a number is wanted",
+    f"{OFF} --on-off": "--on-off compares engines that poll",
     f"{OFF} --nodes 3": "would have 3 ranks, and each",
     f"{OFF} --nodes 1": "would have 1 rank, and each",
     f"{OFF} --study timer-period": "sweeps settings of the engine",
@@ -203,6 +204,7 @@ WITH_AN_MPI = {
     f"{OWN} -n 2 --launcher 'srun -n 64' -- true": "the launcher says how many ranks there are",
     f"{OWN} --time-from '(' -- true": "--time-from '(' is no regular expression",
     f"{OWN} --inject-slowdown 2 -- true": "is an option of our workloads",
+    f"{OWN} --on-off -- true": "is done by our workloads",
     f"{OWN} --new mpi:openmpi -- true": "is linked to one MPI",
     f"{OWN} -- ./no-such-program": "no program called './no-such-program'",
 }
