@@ -18,12 +18,14 @@ import pytest
 from analysis.budgets import BASE, BUDGETS, CALL_VARIANTS, PING_PONG_VARIANTS, PROFILED
 from analysis.gate import slow_nodes
 from analysis.tests.synthetic import Synthetic
+from analysis.tests.test_limit import session_of
 from harness.base import variants
 from harness.base.errors import NOT_TOLD, Failure
 from harness.base.mpis import MPIS
 from harness.base.paths import SCHEMA
 from harness.cli import main
 from harness.commands import tables
+from harness.commands.harm import HARM
 from harness.commands.nodes import SPARE, _request, _tell
 from harness.commands.scaling import FEWER, MOST, RANKS
 from harness.job import benchmarks, records
@@ -48,6 +50,11 @@ def test_a_session_of_something_else_has_no_table(
     assert f"other: no {'workload' if command == 'harm' else 'part'} of ./bench {command} was run there" in (
         capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize(("loss", "status"), [(0.0, 0), (0.08, 1), (0.02, 3)], ids=["refuted", "shown", "undecided"])
+def test_harm_ends_with_what_is_shown(tmp_path: Path, loss: float, status: int) -> None:
+    assert HARM.told([session_of(tmp_path / "s", loss)], tmp_path / "table.md") == status
 
 
 def test_the_plan_names_every_workload_with_its_point(capsys: pytest.CaptureFixture[str], results: Path) -> None:
