@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -59,7 +60,7 @@ def numbers(interval: Interval) -> dict[str, Any]:
 def source(session: dict[str, Any]) -> str:
     """A session's command, time, system, machine and commit, as an item of a list."""
     about = session.get("machine") or {}
-    command = " ".join(["./bench", *map(str, session.get("command") or [])])
+    command = shlex.join(["./bench", *map(str, session.get("command") or [])])
     words = [
         str(session.get("created", "time unknown")),
         f"{session.get('system', 'unknown system')} ({session.get('network') or 'network unknown'})",

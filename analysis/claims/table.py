@@ -104,10 +104,11 @@ class ClaimTable:
         lines = []
         shown = [row for row in self.rows if every or row.was_run]
         name = max((len(row.study) for row in shown), default=0) + 2
-        below = " " * (name + 18)
+        decided = max((len(row.decision) for row in shown), default=0) + 2
+        below = " " * (name + decided)
         for row in shown:
             where = " ".join(part for part in (row.mpi, f"({row.system})" if row.system else "") if part)
-            lines.append(f"{row.study:<{name}}{row.decision:<18}{row.claim}{f' [{where}]' if where else ''}")
+            lines.append(f"{row.study:<{name}}{row.decision:<{decided}}{row.claim}{f' [{where}]' if where else ''}")
             if row.value is not None:
                 measured = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)}{row.together})"
                 lines.append(

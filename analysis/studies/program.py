@@ -146,6 +146,10 @@ def document(evidence: Evidence) -> str:
         ]  # fmt: skip
         head = ["variant", what, "against bare", "pending while it computed"]
         lines += [*markdown(head, [[BASE, bare, "–", "not known"], *cells]), "", *(one.sentence for one in found), ""]
+        helping = [one for one in found if one.sentence.startswith(f"{one.variant} helps")]
+        if len(helping) > 1:
+            best = min(helping, key=lambda one: one.time or 0.0)
+            lines += [f"Of these {len(helping)} it takes the least time with {best.variant}.", ""]
         if any(one.sentence.removeprefix(one.variant).startswith(UNDECIDED) for one in found):
             taken = sum(1 for _ in _of_variant(evidence.records, row, BASE))
             wanted = max(ENOUGH_LAUNCHES, 2 * taken)

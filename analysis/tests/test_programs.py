@@ -106,6 +106,9 @@ def test_the_intervals_of_several_variants_hold_at_the_same_time(tmp_path: Path)
     ((_, (alone,)),) = told(session(tmp_path / "alone", 0.998, 2.5))
     ((_, several),) = told(session(tmp_path / "several", 0.998, 2.5, others=("thread", "timer", "idle", "offload")))
     assert len(several) == 5
+    best = "it takes the least time with"
+    assert best not in document(session(tmp_path / "one", 0.8, 2.5))
+    assert f"Of these 2 {best} adaptive.\n" in document(session(tmp_path / "two", 0.8, 2.5, others=("thread",)))
     assert alone.cell.ratio is not None
     for one in several:
         assert one.cell.ratio is not None

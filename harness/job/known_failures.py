@@ -39,11 +39,10 @@ class Known:
 KNOWN = (
     Known(
         study="rma-progress",
-        variant="thread|timer|idle|adaptive|mwait",  # which raise the thread level
+        variant="bare-multiple|thread|timer|idle|adaptive|mwait",
         library="Open MPI v4.",
         said="OSC pt2pt component does not support MPI_THREAD_MULTIPLE",
-        reason="without remote memory access the windows of Open MPI 4 do not run at MPI_THREAD_MULTIPLE, which this "
-        "preset needs",
+        reason="over sockets the windows of Open MPI 4 do not run at MPI_THREAD_MULTIPLE, which this variant asks for",
         over_ip=True,
     ),
 )

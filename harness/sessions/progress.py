@@ -96,12 +96,12 @@ class Progress:
     def _launch(self, job: tuple[str, str], event: dict[str, Any]) -> None:
         self._done += 1
         self._left[job] = self._share * (1 - self._done / max(1, self._launches))
-        words = ": ".join(filter(None, (event["status"], event.get("reason"))))
+        known = event.get("reason", "").startswith((EXPECTED, UNEXPECTED))
+        words = event["reason"] if known else ": ".join(filter(None, (event["status"], event.get("reason"))))
         left = sum(self._left.values())
         rest = f", about {time_text(left)} left" if left > 1 else ""
         place = f"{event['mpi']} {self._done}/{self._launches} {event['variant']}"
         line = f"  {place}: {words} ({event['seconds']:.1f} s{rest})"
-        known = event.get("reason", "").startswith((EXPECTED, UNEXPECTED))
         if self._bar and (known or event["status"] not in ("ok", "skipped")):
             self._say(line)
         self._step(f"{event['study']} {place}", line)

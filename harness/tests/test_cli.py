@@ -122,7 +122,10 @@ def test_ctrl_c_while_the_commands_are_read(
         assert capsys.readouterr().err == "bench: interrupted\n"
 
 
-@pytest.mark.parametrize("command", [*(one for one in OF_GROUPS if one != "engine-costs"), "gate", "run"])
+OF_BUILT = pytest.param("gate", marks=pytest.mark.mpi)  # it asks the workload of its MPI first
+
+
+@pytest.mark.parametrize("command", [*(one for one in OF_GROUPS if one != "engine-costs"), OF_BUILT, "run"])
 def test_ctrl_c_within_a_run_names_the_command_that_goes_on(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], results: Path
 ) -> None:
@@ -263,6 +266,7 @@ EVENTS: list[dict[str, Any]] = [
     {"event": "tried", **JOB, "seconds": 10.0},
     {"event": "launch", **JOB, "variant": "bare", "status": "ok", "seconds": 10.0},
     {"event": "launch", **JOB, "variant": "adaptive", "status": "failed", "reason": "it broke", "seconds": 10.0},
+    {"event": "launch", **JOB, "variant": "off", "status": "skipped", "reason": "expected failure: so", "seconds": 5.0},
 ]
 
 
@@ -338,6 +342,7 @@ def test_a_terminal_has_a_bar_with_an_estimate_and_a_line_of_what_failed(
     assert [line.split(" (")[0].strip() for line in lines] == [
         "overlap-ratio on mpich: 4 launches, about 60 s",
         "mpich 2/4 adaptive: failed: it broke",
+        "mpich 3/4 off: expected failure: so",
     ]
     assert bool(COLOUR.search(text)) is colour
     assert text.endswith("\x1b[2K"), "the bar is taken away at the end"
@@ -360,6 +365,7 @@ def test_elsewhere_each_launch_is_a_plain_line(where: str, terminal: Terminal, m
         "mpich once to try it: ok (10.0 s, about 40 s left)",
         "mpich 1/4 bare: ok (10.0 s, about 30 s left)",
         "mpich 2/4 adaptive: failed: it broke (10.0 s, about 20 s left)",
+        "mpich 3/4 off: expected failure: so (5.0 s, about 10 s left)",
     ]
 
 

@@ -347,6 +347,14 @@ def test_debians_open_mpi_is_told_its_remote_shell_by_the_name_that_it_knows(
     assert command[command.index("/run/rsh") - 2 : command.index("/run/rsh")] == ["--mca", agent]
 
 
+@pytest.mark.mpi
+def test_what_is_built_is_not_built_or_announced_again(capsys: pytest.CaptureFixture[str]) -> None:
+    build.ensure(MPIS["mpich"], "progress-info")
+    capsys.readouterr()
+    build.ensure(MPIS["mpich"], "progress-info")
+    assert capsys.readouterr().err == ""
+
+
 def test_a_build_of_sources_that_have_moved_is_configured_again(tmp_path: Path) -> None:
     before, now, folder = (tmp_path / name for name in ("before", "now", "build"))
     for made in (before, now, folder):
