@@ -3,7 +3,10 @@
 claimed of it.
 
 The time is the one that the program prints, if a regular expression was given that finds it, else that of the whole
-launch. What was pending while the program computed, and so could have been hidden, says the engine's own report.
+launch. Of a variant that was also launched with its engine going off and on by turns, what an operation takes with it
+on over what it takes with it off can show a difference as well: how fast a launch is cancels in that. It is no proof of
+none, as an effect that reaches into the next turn makes it smaller. What was pending while the program computed, and so
+could have been hidden, says the engine's own report.
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from analysis.chapter import Chapter
 from analysis.evidence import Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import Records
-from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, simultaneous
+from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, median_interval, simultaneous
 from analysis.tables import BASE, Cell, Harm, Row, numbers, page, rows
 from analysis.text_table import markdown
 from analysis.words import change_text, mpi_title, seconds_text
@@ -26,6 +30,7 @@ STUDY = "own-program"
 PRINTED = "printed_time"
 NOTHING = 0.01  # of the run's time: what is pending for less is not worth an engine, as its own advice has it
 UNDECIDED = (" cannot be judged", " may help or cost")
+TURNS = ":trial_ms="  # the setting that does so, behind the variant's name
 LEAST = 0.02  # a smaller difference is of no interest, however certain; an interval within this of 1 says there is none
 
 
@@ -45,11 +50,17 @@ def told(evidence: Evidence) -> Iterator[tuple[Row, list[Told]]]:
     chance alone, so their intervals hold at the same time."""
     for row in rows(evidence, STUDY):
         cells = {name: cell for name, cell in row.cells.items() if name != BASE}
-        compared = sum(cell.ratio is not None for cell in cells.values())
+        by_turns = {name.partition(TURNS)[0]: name for name, cell in cells.items() if TURNS in name and cell.ratio}
+        for name in set(by_turns) & set(cells):
+            del cells[by_turns[name]]
+        within = {name: _within(evidence.records, row, by_turns.get(name, "")) for name in cells}
+        compared = sum(cell.ratio is not None for cell in cells.values()) + sum(map(bool, within.values()))
         for name, cell in cells.items():
             if cell.ratio is not None:
                 cells[name] = replace(cell, ratio=simultaneous(cell.ratio, compared))
-        yield row, [_told(evidence.records, row, name, cell) for name, cell in cells.items()]
+            if one := within[name]:
+                within[name] = simultaneous(one, compared)
+        yield row, [_told(evidence.records, row, name, cell, within[name]) for name, cell in cells.items()]
 
 
 def name_of(records: Records, row: Row) -> str:
@@ -68,7 +79,7 @@ def unusable(evidence: Evidence) -> str:
     return reasons[0].rstrip(".") if reasons else "the program was not run"
 
 
-def _told(records: Records, row: Row, variant: str, cell: Cell) -> Told:
+def _told(records: Records, row: Row, variant: str, cell: Cell, within: Interval | None) -> Told:
     pending = _pending(records, row, variant)
     if cell.ratio is None or row.bare is None:
         why = f"{cell.harm.value}: {cell.reason}" if cell.reason else cell.harm.value
@@ -78,19 +89,23 @@ def _told(records: Records, row: Row, variant: str, cell: Cell) -> Told:
     whole = _whole(records, row, variant)
     numbers = f"{_time(row, time)} instead of {_time(row, row.bare.value)}, {_ratio(cell.ratio)}"
     doubt = f" Measure again: {cell.disturbed}." if cell.disturbed else ""
-    said = f"{variant} {_word(cell, pending, whole)} ({numbers}; {_pending_words(pending, whole)}).{doubt}"
+    numbers += f"; on against off within launches {_ratio(within)}" if within else ""
+    said = f"{variant} {_word(cell, within, pending, whole)} ({numbers}; {_pending_words(pending, whole)}).{doubt}"
     return Told(variant, cell, time, pending, said)
 
 
-def _word(cell: Cell, pending: float | None, whole: float) -> str:
-    ratio = cell.ratio
-    if ratio is None or not ratio.defensible:
-        return f"cannot be judged ({ratio.kind if ratio else cell.harm.value})"
+def _word(cell: Cell, within: Interval | None, pending: float | None, whole: float) -> str:
+    known = [one for one in (cell.ratio, within) if one and one.defensible]
+    if not known:
+        return f"cannot be judged ({cell.ratio.kind if cell.ratio else cell.harm.value})"
+    costs = any(one.low > 1 and one.value >= 1 + LEAST for one in known)
+    helps = any(one.high < 1 and one.value <= 1 - LEAST for one in known)
+    alike = cell.ratio in known and cell.ratio.low > 1 - LEAST and cell.ratio.high < 1 + LEAST
     words = {
-        "costs": ratio.low > 1 and ratio.value >= 1 + LEAST,
+        "costs": costs and not helps,
         "has nothing to do here: leave it off": pending is not None and pending < NOTHING * whole,
-        "helps": ratio.high < 1 and ratio.value <= 1 - LEAST,
-        "makes no difference: leave it off": ratio.low > 1 - LEAST and ratio.high < 1 + LEAST,
+        "helps": helps and not costs,
+        "makes no difference: leave it off": alike and not costs and not helps,
         "may help or cost: more launches can tell": True,
     }
     return next(word for word, so in words.items() if so)
@@ -103,18 +118,29 @@ def _pending_words(pending: float | None, whole: float) -> str:
     return f"operations were pending while it computed for {seconds_text(pending)}, {share:.1f} % of the whole time"
 
 
-def _of_variant(records: Records, row: Row, variant: str) -> Iterator[tuple[float, list[float | None]]]:
-    """Of each good launch its whole time, and what each rank's engine says was pending."""
+def _of_variant(records: Records, row: Row, variant: str) -> Iterator[tuple[float, list[dict[str, Any]]]]:
+    """Of each good launch its whole time, and the report of each rank's engine."""
     launches = records.launches
     mine = launches[
         (launches["session"] == row.session) & (launches["variant"] == variant) & (launches["status"] == "ok")
     ]
     for whole, engines in zip(mine["elapsed_s"], mine["engines"], strict=True):
-        yield float(whole), [report.get("pending_while_computing_s") for report in engines]
+        yield float(whole), list(engines)
+
+
+def _within(records: Records, row: Row, variant: str) -> Interval | None:
+    """The time of an operation with the engine on over that with it off, of each launch the middle rank's."""
+    told = [
+        [found["armed_s"] / found["disarmed_s"] for one in engines if (found := one["verdict"])["armed_phases"]]
+        for _, engines in _of_variant(records, row, variant)
+    ]
+    ratios = [statistics.median(ranks) for ranks in told if ranks]
+    return median_interval(ratios) if ratios else None
 
 
 def _pending(records: Records, row: Row, variant: str) -> float | None:
-    known = ([value for value in ranks if value is not None] for _, ranks in _of_variant(records, row, variant))
+    every = ([one.get("pending_while_computing_s") for one in ranks] for _, ranks in _of_variant(records, row, variant))
+    known = ([value for value in ranks if value is not None] for ranks in every)
     worst = [max(ranks) for ranks in known if ranks]
     return statistics.median(worst) if worst else None
 

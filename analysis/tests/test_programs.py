@@ -37,9 +37,10 @@ def session(
     others: Sequence[str] = (),
     status: str = "failed",
     busy: float = 0.0,
+    turns: float = 1.0,
 ) -> Evidence:
     """Six launches of bare and adaptive, which takes `ratio` of the time, as `others` do; `reasons`: why a variant's
-    failed."""
+    failed; `turns`: what an operation takes with the engine on, over off."""
     (folder / "records").mkdir(parents=True)
     (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": {}}))
     quantity = "printed_time" if printed else "whole_s"
@@ -55,7 +56,9 @@ def session(
             last = end(variant)
             last["end"]["elapsed_s"] = 10.0
             for rank in last["end"]["ranks"]:
-                rank["engine"] = rank["engine"] and rank["engine"] | {"pending_while_computing_s": pending_s}
+                verdict = {"armed_phases": 9, "armed_s": 1e-3 * (turns + repetition * 1e-3), "disarmed_s": 1e-3}
+                more = {"pending_while_computing_s": pending_s, "verdict": verdict}
+                rank["engine"] = rank["engine"] and rank["engine"] | more
             if reason := (reasons or {}).get(variant):
                 line |= {"status": status, "reason": reason, "samples": {}}
                 last["end"] |= {"status": status, "reason": reason}
@@ -99,6 +102,24 @@ def test_a_busy_machine_is_said_beside_the_verdict(tmp_path: Path) -> None:
     evidence = session(tmp_path / "s", 0.8, 2.5, busy=0.5)
     assert said(evidence).endswith(" Measure again: the machine was disturbed: others took 44 % of the measured time.")
     assert "Something else ran beside session s: others took 44 % " in document(evidence)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "spread", "turns", "words"),
+    [
+        (1.0, 0.1, 0.8, "adaptive helps ("),
+        (1.0, 0.1, 1.1, "adaptive costs ("),
+        (1.0, 0.1, 1.0, "adaptive may help or cost: more launches can tell ("),
+        (1.1, 0.0, 1.0, "adaptive costs ("),  # at its start, say
+        (1.1, 0.0, 0.8, "adaptive may help or cost: more launches can tell ("),
+    ],
+)
+def test_turns_within_launches_decide_what_launches_leave_open(
+    tmp_path: Path, ratio: float, spread: float, turns: float, words: str
+) -> None:
+    evidence = session(tmp_path / "s", ratio, 2.5, spread, others=["adaptive:trial_ms=100"], turns=turns)
+    ((_, (one,)),) = told(evidence)
+    assert one.sentence.startswith(words) and "; on against off within launches " in one.sentence
 
 
 def test_the_intervals_of_several_variants_hold_at_the_same_time(tmp_path: Path) -> None:

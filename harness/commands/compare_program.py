@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
+from harness.base.variants import polls, with_settings
 from harness.commands import options, program_options, tables, where
 from harness.commands.report import write
 from harness.commands.tables import Group
@@ -25,6 +27,10 @@ from harness.sites import systems
 from reframe_checks import catalogue
 
 BASE = "bare"
+TURNS = 24  # off and on, that a launch has at least, or it is not compared with itself
+ITERATIONS = 20  # of the program in a turn at least: one is longer by what was pending when the turn before ended
+SHORTEST_MS, LONGEST_MS = 100, 60_000  # a turn
+MATTERS = 0.1  # of what can be won most: the calls of which that can be won tell how long an iteration is
 LAUNCHES = 6  # of a variant, which make a verdict
 
 
@@ -57,7 +63,8 @@ def compare_program(
     """Compare one's own program under the engine with itself as it is: its time, its results, a verdict.
 
     It is profiled first (./bench where): where nothing can be won by progress, that is said, and nothing is timed,
-    unless --launches is named. Then variants alternate. What prints another result than bare is rejected, not timed.
+    unless --launches is named. Then variants alternate, of a program of many iterations also with an engine that goes
+    off and on by turns. What prints another result than bare is rejected, not timed.
     Exit status 1 if a launch failed or was rejected; a verdict of any kind is 0.
 
     Example: ./bench compare-program --mpi mpich -n 4 --check 'energy.*' --time-from 'time: (.*) s' -- ./app input
@@ -76,12 +83,14 @@ def compare_program(
         if not good:
             say(f"It could not be profiled, see {folders.logs}; it is compared all the same.")
         else:
-            said, worth = _bound(folders)
+            said, worth, turn_ms = _bound(folders)
             if not worth:
                 tables.write(f"{said} Nothing was compared: --launches {LAUNCHES} does it all the same.", out)
                 return 0
             say(said)
             group = replace(group, tell=lambda paths: _tell(paths, said))
+            if turn_ms:
+                variants += [with_settings(one, [f"trial_ms={turn_ms}"]) for one in variants if polls(one)]
     (study,) = catalogue.by_names([STUDY])
     request = Request(
         studies=[replace(study, program=program)],
@@ -100,15 +109,19 @@ def compare_program(
         say(f"report: {write([path], None)}")
 
 
-def _bound(folders: Folders) -> tuple[str, bool]:
-    """What progress could win at most and where, and whether that is no less than the least difference that counts, of
-    the time that is judged."""
+def _bound(folders: Folders) -> tuple[str, bool, int]:
+    """What progress could win at most and where; whether that is no less than the least difference that counts, of the
+    time that is judged; how many milliseconds a turn is in which the engine is on or off, 0 where too few fit."""
     from analysis.studies.program import LEAST  # noqa: PLC0415 - a second of imports
     from analysis.where import sentence  # noqa: PLC0415
 
     found = where.read(folders.profiles)
     printed = _printed_s(folders)
-    return sentence(found, printed), found.worst.winnable_s >= LEAST * (printed or found.worst.elapsed_s)
+    worst = found.worst
+    often = [row.count for row in found.rows if row.winnable_s >= MATTERS * found.rows[0].winnable_s > 0]
+    turn_ms = max(SHORTEST_MS, math.ceil(1000 * ITERATIONS * worst.elapsed_s / min(often))) if often else 0
+    fits = TURNS * turn_ms <= 1000 * worst.elapsed_s and turn_ms <= LONGEST_MS
+    return sentence(found, printed), worst.winnable_s >= LEAST * (printed or worst.elapsed_s), turn_ms if fits else 0
 
 
 def _printed_s(folders: Folders) -> float | None:

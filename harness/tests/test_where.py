@@ -112,15 +112,22 @@ def test_what_has_nothing_to_win_is_not_compared(results: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("waited", "printed", "stops"),
-    [(0.01, None, True), (0.5, None, False), (0.1, None, True), (0.1, 4.0, False), (0.1, 8000.0, True)],
+    ("waited", "printed", "stops", "count", "turn_ms"),
+    [
+        (0.01, None, True, 1, 0),
+        (0.5, None, False, 490, 409),
+        (0.1, None, True, 479, 0),
+        (0.1, 4.0, False, 100_000, 100),
+        (0.1, 8000.0, True, 1, 0),
+    ],
 )
 def test_a_bound_below_two_per_cent_of_what_is_judged_is_nothing(
-    tmp_path: Path, waited: float, printed: float | None, stops: bool
+    tmp_path: Path, waited: float, printed: float | None, stops: bool, count: int, turn_ms: int
 ) -> None:
-    """Of 10 s; a program that prints 8000 counts in milliseconds, and its whole time is taken."""
+    """Of 10 s; a program that prints 8000 counts in milliseconds, and its whole time is taken. In a turn are 20 of its
+    iterations at least, and in a launch 24 turns."""
     site = {"call": "MPI_Irecv", "file": "/nowhere", "offset": 16, "symbol": "f"}
-    row = {"start": site, "completion": site, "count": 1, "bytes": 8, "inside_s": 0, "computed_s": 1,
+    row = {"start": site, "completion": site, "count": count, "bytes": 8, "inside_s": 0, "computed_s": 1,
            "waited_s": waited, "winnable_s": waited, "then_computed_s": 0}  # fmt: skip
     profile = {"version": where.VERSION, "rank": 0, "world_size": 1, "host": "h", "elapsed_s": 10, "inside_s": 1,
                "began_ns": 0, "pace": 1.0, "clock_error_ns": None, "operations": [row], "numbers_receives": True,
@@ -133,8 +140,8 @@ def test_a_bound_below_two_per_cent_of_what_is_judged_is_nothing(
     line = {"point": {}, "rank": 0, "status": "ok", "samples": samples}
     records.write(folders.records / "a.off.jsonl", RecordFile({}, [line], {"status": "ok"}))
     compare_program = importlib.import_module("harness.commands.compare_program")
-    said, worth = compare_program._bound(folders)
-    assert worth is not stops
+    said, worth, found_ms = compare_program._bound(folders)
+    assert (worth, found_ms) == (not stops, turn_ms)
     assert stops or "1 call site: MPI_Irecv f (nowhere+0x10)" in said
     assert ("of 4 s that it prints" in said) is (printed == 4.0)
 
