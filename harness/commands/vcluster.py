@@ -15,6 +15,7 @@ from harness.commands import options
 from harness.sites.virtual import virtual_slurm_supported, virtual_supported
 from harness.vcluster import cluster as virtual
 from harness.vcluster import network
+from harness.vcluster.line import Line
 
 Node = Annotated[str, typer.Argument(metavar="NODE", help="vc0 is the login node, vc1 and up compute.")]
 
@@ -42,12 +43,11 @@ def up(
     management: Annotated[bool, typer.Option("--management", help="With a second network, without limits.")] = False,
 ) -> int:
     """Bring up virtual nodes. Example: ./bench vcluster up --nodes 4 --rate 10gbit"""
+    limit = None if rate == "none" else Line(rate, mtu).rate  # a wrong one is said before anything else
     if reason := virtual_slurm_supported() if slurm else virtual_supported():
         raise UsageError(reason)
     with steps.machine_alone("vcluster up"):  # it may replace nodes that somebody uses
-        cluster = virtual.up(
-            nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu, slurm=slurm, management=management
-        )
+        cluster = virtual.up(nodes=nodes, rate=limit, mtu=mtu, slurm=slurm, management=management)
     print(f"up: {cluster.login} and {', '.join(cluster.hosts)}: {_network(cluster)}")
     return 0
 
