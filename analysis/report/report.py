@@ -29,6 +29,7 @@ from analysis.report.verdict import Verdict, verdict
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 ROOT = Path(__file__).resolve().parents[2]
+MOST_TOLD = 3  # sentences of figures, on a terminal
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,12 @@ def build_report(
     said.limits += records.cautions()
     if said.answers:
         tell(said.answer())
-    tell("drawing the figures and the report ...")
     drawn = draw_all(evidence, toolkit.provenance(records))
+    found = [f"{figure.title}: {figure.found}" for figure in drawn if figure.found]
+    if not said.mpis and len(found) <= MOST_TOLD:  # with which the page leads then
+        for sentence in found:
+            tell(sentence)
+    tell("drawing the figures and the report ...")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = [toolkit.save(figure, folder / "figures") for figure in drawn]

@@ -15,6 +15,7 @@ from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.records.load import load
+from analysis.report.report import build_report
 from analysis.studies.program import document, told, unusable
 from analysis.studies.roofline import shares
 from analysis.studies.ruhela import COUNTERPARTS, BestPreset
@@ -139,6 +140,9 @@ def test_the_intervals_of_several_variants_hold_at_the_same_time(tmp_path: Path)
 
 def test_sequences_of_launches_are_all_in_the_figure_with_its_verdict(tmp_path: Path) -> None:
     (drawn,) = draw_all(session(tmp_path / "s", 0.8, 2.5), "")
+    answer: list[str] = []
+    build_report([tmp_path / "s"], tell=answer.append)
+    assert answer[0].startswith("One's own program under the engine: adaptive helps (8 s instead of 10 s")
     assert drawn.name == "own_program"
     assert list(drawn.points["label"]) == ["app"]
     assert drawn.points["value"][0] == pytest.approx(0.8)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,11 +61,11 @@ def report(
     return 0
 
 
-def write(paths: list[Path], out: Path | None, choice: Choice | None = None) -> Path:
-    """Write the report of these session folders and return its path."""
+def write(paths: list[Path], out: Path | None, choice: Choice | None = None, tell: Callable[[str], None] = say) -> Path:
+    """Write the report of these session folders and return its path; its answer is told before it is drawn."""
     from analysis.report.report import build_report  # noqa: PLC0415 - a second of imports
 
-    return build_report(paths, out, choice, say).path
+    return build_report(paths, out, choice, tell).path
 
 
 def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:

@@ -205,7 +205,7 @@ def _outside_by_mpi(folder: Path) -> dict[str, list[float]]:
         try:
             first, *_, last = path.read_text(errors="replace").splitlines()
             mpi, end = json.loads(first)["header"]["context"]["mpi"], json.loads(last)["end"]
-            if end["status"] == "ok":
+            if end["status"] == "ok" and end["launch_s"] > end["elapsed_s"]:  # of a program all is its own
                 found.setdefault(mpi, []).append(end["launch_s"] - end["elapsed_s"])
         except (ValueError, KeyError, TypeError):
             continue
