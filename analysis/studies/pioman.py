@@ -662,6 +662,7 @@ P8 = Chapter("P8", ("one-to-many", "many-to-many"), PAPER, "latency with many th
 
 
 UNDER_LOAD = {"computing_threads": (">", 0), "size_bytes": 1 << 20}
+FROM_16 = {"computing_threads": (">=", 16), "size_bytes": 1 << 20}
 
 P9_CLAIMS = (
     Claim(
@@ -698,6 +699,20 @@ P9_CLAIMS = (
             OfAll("latency_s", "bare", "max", UNDER_LOAD),
         ),
         since="2026-11-28 12:10",
+    ),
+    Claim(
+        statement="Beyond 16 computing threads Open MPI's median latency is linear in their number",
+        number="growth of the median latency beyond the middle N / as on a straight line, bare, from 16 threads on",
+        operator="=",
+        threshold=1.0,
+        margin=0.1,
+        comparator="a straight line that rises",
+        source="section V-C, figure 12, on 32 hardware threads",
+        measure=Growth("latency_s", "bare", "computing_threads", FROM_16, shape="straightness"),
+        figure="n_load",
+        requires=("four cores",),
+        mpis=("openmpi",),
+        since="2026-11-29 14:50",
     ),
 )
 

@@ -78,7 +78,12 @@ def ends(name: str, quantity: str, values: Sequence[float], places: Sequence[Any
 
 
 def decided(tmp_path: Path, study: str, measured: Points, chapter: str, place: int) -> Row:
-    return rows_of(claims_table([study_session(tmp_path / "s", study, measured, machine=RDMA)]), chapter)[place]
+    session = study_session(tmp_path / "s", study, measured, machine=RDMA, mpi="openmpi")  # of which all claims speak
+    return rows_of(claims_table([session]), chapter)[place]
+
+
+def loaded(exponent: float) -> Points:
+    return {"bare": along("computing_threads", "latency_s", {n: n**exponent for n in (16, 32, 64)}, size_bytes=1 << 20)}
 
 
 WAITING = ("remove", "reinsert")
@@ -121,6 +126,8 @@ WAITING = ("remove", "reinsert")
             "many-to-many", {"bare-multiple": line("pairs", 10, 1), "idle": along("pairs", "latency_s", QUADRATIC)},
             "P8", 3, NO, id="linear with the engine: quadratic",
         ),
+        pytest.param("n-load", loaded(1), "P9", 2, YES, id="linear in the load"),
+        pytest.param("n-load", loaded(2), "P9", 2, NO, id="linear in the load: quadratic"),
         pytest.param("latency-flavours", flavours(2e-6, 2.1e-6, 2.3e-6), "P6", 2, NO, id="best latency: 10 % more"),
         pytest.param("latency-flavours", flavours(2e-6, 2.1e-6, 2.12e-6), "P6", 2, YES, id="best latency"),
         pytest.param(
