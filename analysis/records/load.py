@@ -119,19 +119,20 @@ class Records:
                 )
             if conflict := self.network_conflict(session["session"]):
                 said.append(conflict)
-            mine = self.points[self.points["session"] == session["session"]]
-            if said_of_others := took(disturbance(mine)):
-                said.append(
-                    f"Something else ran beside session {session['session']}: {said_of_others}. Measure again when the "
-                    f"machine is idle."
-                )
             if session.get("state", "complete") != "complete":
                 said.append(f"Session {session['session']} is {session['state']}: what it had measured by then counts.")
+        said += self.beside()
         if self.problems:
             first = "; ".join(map(str, self.problems[:SHOWN]))
             said.append(f"{len(self.problems)} problems in the files, the first: {first}.")
         measured = [session for session in self.sessions if not self.simulated(session["session"])]
         return said + [caution for session in measured for caution in nodes.cautions(session)]
+
+    def beside(self) -> list[str]:
+        """Of each session beside which something else ran, that it did."""
+        found = ((name, took(disturbance(mine))) for name, mine in self.points.groupby("session", sort=False))
+        again = "Measure again when the machine is idle."
+        return [f"Something else ran beside session {name}: {said}. {again}" for name, said in found if said]
 
     @cached_property
     def samples(self) -> pd.DataFrame:

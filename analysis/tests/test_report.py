@@ -72,6 +72,13 @@ def test_the_answer_is_in_time_and_per_cent_at_each_size_and_told_before_anythin
     assert len(bars) == 2 * 3 + 2 * 2 and max(sum(widths(bar).values()) for bar in bars) == pytest.approx(100, abs=0.5)
 
 
+def test_a_busy_machine_is_told_with_the_answer(tmp_path: Path) -> None:
+    told: list[str] = []
+    session = changed_points(made(tmp_path / "s"), "*", noise={"others_s": 0.5, "watched_s": 1.0})
+    build_report([session], tmp_path / "out", tell=told.append)
+    assert "Something else ran beside session s: others took 4" in told[0]
+
+
 FULL = pytest.mark.full
 
 

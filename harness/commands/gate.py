@@ -244,6 +244,8 @@ def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
     ended = session.facts.state == "complete"  # else --resume goes on, and what is left of the error is the last look's
     found = judge.judge(what, [entry.values for entry in earlier], ended, _untaken(session), unread)
     _answer(f"{found.verdict.value}: {found.sentence}")
+    for note in found.notes:
+        say(note)
     runs.tell_reframe(session.name, found.verdict.value)
     try:
         outputs.write(found, session.path / FOLDER)

@@ -207,9 +207,11 @@ def test_a_store_that_is_damaged_while_a_gate_measures_passes_nothing_and_hides_
     slower, status, verdict = STATUSES[case]
     (old,) = (measuring.path / "store").iterdir()
     old.write_text("{")
-    monkeypatch.setattr(measured, "read", lambda _: simulated.gate(slower))
+    noted = replace(simulated.gate(slower), notes=["Something else ran beside it."])
+    monkeypatch.setattr(measured, "read", lambda _: noted)
     assert _tell(measuring, None, old.parent) == status
-    said = capsys.readouterr().out
+    said, beside = capsys.readouterr()
+    assert "Something else ran beside it." in beside
     assert said.startswith(f"{verdict}: ") and ("is damaged" in said) is (status == 3)
     assert json.loads((measuring.path / "gate" / "gate.json").read_text())["verdict"] == verdict
     assert old.read_text() == "{" and len(list(old.parent.iterdir())) == 2
