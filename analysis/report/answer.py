@@ -16,11 +16,13 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from analysis.evidence import Evidence
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.times import PARTS
 from analysis.records import frames
 from analysis.records.disturbance import took
 from analysis.statistics.interval import Interval, simultaneous
+from analysis.studies import program
 from analysis.words import MPI_ORDER, bytes_text, change_text, in_order, mpi_title, seconds_text
 
 OWN_THREAD = "mpi-async"
@@ -41,15 +43,16 @@ def time_bar(fact: dict[str, Any], longest_s: float) -> Markup:
 
 @dataclass(frozen=True)
 class Bar:
-    """The whole time of a variant, seconds; `parts` of it as the page draws them."""
+    """The whole time of a variant, seconds; `parts` of it as the page draws them; `told`: of a time in another unit."""
 
     variant: str
     total_s: float
     parts: Markup
+    told: str = ""
 
     @property
     def words(self) -> str:
-        return seconds_text(self.total_s)
+        return self.told or seconds_text(self.total_s)
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,25 @@ def settings(equal: pd.DataFrame, simulated: Callable[[str], bool]) -> Iterator[
             pattern = "both" if (rows["pattern"] == "both").any() else str(rows["pattern"].iloc[0])
             how = "predicted" if simulated(str(session)) else "measured"
             yield Setting(mpi, title, pattern, how, rows[rows["pattern"] == pattern])
+
+
+def of_programs(evidence: Evidence) -> Iterator[Answer]:
+    """Of programs of one's own that were compared: each variant beside bare."""
+    for row, found in program.told(evidence):
+        times = {one.variant: one.time for one in found if one.time is not None}
+        if row.bare is None or not times:
+            continue
+        times = {REFERENCE: row.bare.value} | times
+        bars = {
+            name: Bar(name, time, time_bar({"total_s": time}, max(times.values())), program.time_text(row, time))
+            for name, time in times.items()
+        }
+        sizes = [
+            Size(one.variant, program.ratio_text(one.cell.ratio), [bars[REFERENCE], bars[one.variant]])
+            for one in found
+            if one.variant in bars and one.cell.ratio
+        ]
+        yield Answer(f"{program.name_of(evidence.records, row)} on {mpi_title(row.mpi)}", "", sizes)
 
 
 def answers(found: Iterable[Setting]) -> list[Answer]:

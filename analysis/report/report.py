@@ -22,7 +22,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS
 from analysis.records.load import Records, load
 from analysis.report import chart, tables
-from analysis.report.answer import heading
+from analysis.report.answer import heading, of_programs
 from analysis.report.findings import sections
 from analysis.report.points import Points, options
 from analysis.report.verdict import Verdict, verdict
@@ -143,7 +143,10 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
         .get_template("report.html.j2")
         .render(
             verdict=said,
-            heading=heading(said.answers),
+            heading=heading(said.answers)
+            if said.answers
+            else "The program's time as it is (bare), and under the engine.",
+            answers=said.answers or ([] if said.mpis else list(of_programs(evidence))),
             pictures=shown,
             colors=chart.colors([picture["chart"] for picture in shown]),
             sections=sections(claims, evidence, drawn),

@@ -87,9 +87,9 @@ def _told(records: Records, row: Row, variant: str, cell: Cell, within: Interval
         return Told(variant, cell, None, pending, f"{variant}: {said}.")
     time = row.bare.value * cell.ratio.value
     whole = _whole(records, row, variant)
-    numbers = f"{_time(row, time)} instead of {_time(row, row.bare.value)}, {_ratio(cell.ratio)}"
+    numbers = f"{time_text(row, time)} instead of {time_text(row, row.bare.value)}, {ratio_text(cell.ratio)}"
     doubt = f" Measure again: {cell.disturbed}." if cell.disturbed else ""
-    numbers += f"; on against off within launches {_ratio(within)}" if within else ""
+    numbers += f"; on against off within launches {ratio_text(within)}" if within else ""
     said = f"{variant} {_word(cell, within, pending, whole)} ({numbers}; {_pending_words(pending, whole)}).{doubt}"
     return Told(variant, cell, time, pending, said)
 
@@ -149,11 +149,11 @@ def _whole(records: Records, row: Row, variant: str) -> float:
     return statistics.median([whole for whole, _ in _of_variant(records, row, variant)] or [0.0])
 
 
-def _time(row: Row, value: float) -> str:
+def time_text(row: Row, value: float) -> str:
     return f"{value:.4g}" if row.quantity == PRINTED else seconds_text(value)
 
 
-def _ratio(ratio: Interval) -> str:
+def ratio_text(ratio: Interval) -> str:
     return change_text(ratio.value, ratio.low, ratio.high)
 
 
@@ -162,11 +162,11 @@ def document(evidence: Evidence) -> str:
     lines: list[str] = []
     for row, found in told(evidence):
         what = "the time that it prints" if row.quantity == PRINTED else "its whole time"
-        bare = _time(row, row.bare.value) if row.bare else "not measured"
+        bare = time_text(row, row.bare.value) if row.bare else "not measured"
         lines += [f"# {name_of(evidence.records, row)} on {mpi_title(row.mpi)}", ""]
         cells = [
-            [one.variant, "–" if one.time is None else _time(row, one.time),
-             _ratio(one.cell.ratio) if one.cell.ratio else one.cell.harm.value,
+            [one.variant, "–" if one.time is None else time_text(row, one.time),
+             ratio_text(one.cell.ratio) if one.cell.ratio else one.cell.harm.value,
              "not known" if one.pending_s is None else seconds_text(one.pending_s)]
             for one in found
         ]  # fmt: skip

@@ -141,7 +141,8 @@ def test_the_intervals_of_several_variants_hold_at_the_same_time(tmp_path: Path)
 def test_sequences_of_launches_are_all_in_the_figure_with_its_verdict(tmp_path: Path) -> None:
     (drawn,) = draw_all(session(tmp_path / "s", 0.8, 2.5), "")
     answer: list[str] = []
-    build_report([tmp_path / "s"], tell=answer.append)
+    page = build_report([tmp_path / "s"], tell=answer.append).path.read_text()
+    assert "<strong>adaptive</strong>: 20 % shorter (" in page[: page.index('class="verdict"')], "beside a bar each"
     assert answer[0].startswith("One's own program under the engine: adaptive helps (8 s instead of 10 s")
     assert drawn.name == "own_program"
     assert list(drawn.points["label"]) == ["app"]
