@@ -31,6 +31,7 @@ PRINTED = "printed_time"
 NOTHING = 0.01  # of the run's time: what is pending for less is not worth an engine, as its own advice has it
 UNDECIDED = (" cannot be judged", " may help or cost")
 TURNS = ":trial_ms="  # the setting that does so, behind the variant's name
+RARER = 5  # than outside of a 95 % interval: one word of a hundred is wrong where nothing differs
 LEAST = 0.02  # a smaller difference is of no interest, however certain; an interval within this of 1 says there is none
 
 
@@ -95,12 +96,13 @@ def _told(records: Records, row: Row, variant: str, cell: Cell, within: Interval
 
 
 def _word(cell: Cell, within: Interval | None, pending: float | None, whole: float) -> str:
-    known = [one for one in (cell.ratio, within) if one and one.defensible]
+    known = [simultaneous(one, RARER) for one in (cell.ratio, within) if one and one.defensible]
     if not known:
         return f"cannot be judged ({cell.ratio.kind if cell.ratio else cell.harm.value})"
     costs = any(one.low > 1 and one.value >= 1 + LEAST for one in known)
     helps = any(one.high < 1 and one.value <= 1 - LEAST for one in known)
-    alike = cell.ratio in known and cell.ratio.low > 1 - LEAST and cell.ratio.high < 1 + LEAST
+    whole_too = cell.ratio is not None and cell.ratio.defensible
+    alike = whole_too and known[0].low > 1 - LEAST and known[0].high < 1 + LEAST
     words = {
         "costs": costs and not helps,
         "has nothing to do here: leave it off": pending is not None and pending < NOTHING * whole,

@@ -16,10 +16,12 @@ from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.records.load import load
 from analysis.report.report import build_report
-from analysis.studies.program import document, told, unusable
+from analysis.statistics.interval import Interval
+from analysis.studies.program import _word, document, told, unusable
 from analysis.studies.roofline import shares
 from analysis.studies.ruhela import COUNTERPARTS, BestPreset
 from analysis.studies.serial import AS_FAST, SLOWER, UNKNOWN, Pair, pairs
+from analysis.tables import Cell, Harm
 from analysis.tests.synthetic import end, header, write_lines
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_compare import timed_out
@@ -121,6 +123,12 @@ def test_turns_within_launches_decide_what_launches_leave_open(
     evidence = session(tmp_path / "s", ratio, 2.5, spread, others=["adaptive:trial_ms=100"], turns=turns)
     ((_, (one,)),) = told(evidence)
     assert one.sentence.startswith(words) and "; on against off within launches " in one.sentence
+
+
+@pytest.mark.parametrize(("low", "word"), [(1.018, "costs"), (1.004, "may help or cost: more launches can tell")])
+def test_a_word_needs_more_than_an_interval_that_is_wrong_once_in_twenty(low: float, word: str) -> None:
+    ratio = Interval(1.03, low, 2.06 - low, "95 % interval over 6 launches", True)
+    assert _word(Cell(Harm.UNCLEAR, ratio), None, None, 1.0) == word
 
 
 def test_the_intervals_of_several_variants_hold_at_the_same_time(tmp_path: Path) -> None:
