@@ -7,7 +7,9 @@ import json
 import os
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -227,6 +229,24 @@ def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     (report,) = reports(tmp_path, 1)
     assert report["preset"] == preset
     assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
+
+
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
+@pytest.mark.parametrize(
+    "preset", ["adaptive", *(pytest.param(x, marks=pytest.mark.full) for x in (None, "thread", "offload"))]
+)
+def test_who_survives_a_failed_process_is_told_and_goes_on(mpi: Mpi, preset: str | None, tmp_path: Path) -> None:
+    """User-level failure mitigation. Its launcher may hang at the end, also without the engine."""
+
+    def with_failures(*how: Any) -> list[str]:
+        launcher, *words = mpi.launch_command(*how)
+        return [launcher, "--with-ft", "ulfm", *words]
+
+    program = Launcher(mpi, compiled(mpi, "cases.c:survivors", tmp_path))
+    program = replace(program, mpi=replace(mpi, command_of=lambda _, *how: with_failures(*how)))
+    said = program.run(variant=preset, tasks=3, limit=20).stdout
+    expected = [(f"rank {rank}: received {2 - rank}, 2 are left", f"rank {rank}: told 1") for rank in (0, 1)]
+    assert lines(said) == [*expected[0], *expected[1]]
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)

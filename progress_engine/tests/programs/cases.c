@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of some lines each. Of -DCASE=NAME is made the one whose main is the function NAME. */
 #include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,5 +357,40 @@ static int file_order(int argc, char** argv) {
   MPI_Finalize();
   return 0;
 }
+
+#if defined(MPIX_ERR_PROC_FAILED)
+/* The last rank dies while the others compute and wait for it; they go on without it, and exchange again. */
+static int survivors(int argc, char** argv) {
+  enum { bytes = 1 << 22 };
+  static char out[bytes], in[bytes];
+  int class, sum = 0, one = 1;
+  MPI_Request requests[2];
+  MPI_Comm alive;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Irecv(in, bytes, MPI_CHAR, size - 1, 0, MPI_COMM_WORLD, &requests[0]);
+  compute(0.2);
+  if (rank == size - 1) raise(SIGKILL);
+  compute(0.5);
+  MPI_Error_class(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), &class);
+  /* Who hears first revokes: the other may hear of that alone. */
+  printf("rank %d: told %d\n", rank, class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED);
+  MPIX_Comm_revoke(MPI_COMM_WORLD);
+  MPIX_Comm_shrink(MPI_COMM_WORLD, &alive);
+  MPI_Comm_rank(alive, &rank);
+  MPI_Comm_size(alive, &size);
+  memset(out, rank + 1, bytes);
+  MPI_Irecv(in, bytes, MPI_CHAR, (rank + size - 1) % size, 1, alive, &requests[0]);
+  MPI_Isend(out, bytes, MPI_CHAR, (rank + 1) % size, 1, alive, &requests[1]);
+  compute(0.2);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, alive);
+  printf("rank %d: received %d, %d are left\n", rank, in[bytes - 1], sum);
+  fflush(stdout);
+  return MPI_Finalize();
+}
+#endif
 
 int main(int argc, char** argv) { return CASE(argc, argv); }
