@@ -46,7 +46,8 @@ class Arming {
   void backoff_ended(bool missed = false) {
     armed_ = true;
     account_ = 0;
-    backoff_ = missed ? first_backoff_ : std::min(2 * backoff_, longest_backoff_);
+    const int growth = debt_ > debt ? 2 : 8;  // polls were missed lately: it tries again sooner
+    backoff_ = missed ? first_backoff_ : std::min(growth * backoff_, longest_backoff_);
     debt_ = missed ? std::min(4 * debt_, largest_debt) : std::max(debt_ / 2, debt);
   }
 
