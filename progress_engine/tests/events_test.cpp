@@ -107,6 +107,51 @@ TEST(Events, LeaveAProgramAloneThatWaitsAtOnce) {
   EXPECT_TRUE(program.engine.stop(patience));
 }
 
+class Counted : public ProgressFunction {
+ public:
+  explicit Counted(std::atomic<int>& polls) : polls_(polls) {}
+  void poll() override { ++polls_; }
+
+ private:
+  std::atomic<int>& polls_;
+};
+
+class CeaselessTraffic : public NoTraffic {
+ public:
+  bool wait(Nanoseconds /*bound*/) override { return true; }
+};
+
+// An answer that leaves between two starts of an exchange overtakes the program's own requests.
+TEST(Events, LetAProgramStartAllOfAnExchangeFirst) {
+  constexpr int exchanges = 20;
+  std::atomic<int> polls{0};
+  Engine engine(make_policy(resolve_values("adaptive", {{"rest_us", "0"}})), std::make_unique<Counted>(polls),
+                std::make_unique<CeaselessTraffic>());
+  ThreadSlot& slot = engine.activity().acquire();
+  engine.start();
+  EXPECT_TRUE(eventually([&] {  // whom other work delays between two starts is polled for
+    int undisturbed = 0;
+    for (int i = 0; i < exchanges; ++i) {
+      const int before = polls;
+      for (int started = 0; started < 20; ++started) {
+        Activity::note_start(slot, 1, Activity::unbounded);
+        engine.after_call(slot);
+        for (const Nanoseconds begin = now(); now() - begin < microseconds(10);) {
+        }
+      }
+      undisturbed += polls == before ? 1 : 0;
+      EXPECT_TRUE(eventually([&] { return polls > before; })) << "then it helps";
+      slot.depth = 1;
+      add(slot.completed, 20);
+      slot.depth = 0;
+      engine.after_call(slot);
+      wait(microseconds(2000));
+    }
+    return undisturbed > exchanges * 2 / 3;
+  }));
+  EXPECT_TRUE(engine.stop(patience));
+}
+
 // The report tells both: one time is not counted twice.
 TEST(Events, ABackoffBesideAPauseIsAPause) {
   Program program;

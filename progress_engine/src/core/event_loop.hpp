@@ -105,6 +105,7 @@ class EventLoop {
 
  private:
   void work() {
+    if (!in_busy_period_ && announced() && engine_.activity().progress_users() == 0 && !all_are_started()) return;
     if (!std::exchange(in_busy_period_, true)) begin_busy_period();
     note_operations();
     look_by_time();
@@ -119,6 +120,26 @@ class EventLoop {
     } else {
       await_anything(burst);
     }
+  }
+
+  // Who starts several operations is in and out of MPI meanwhile. Not between two of them: an answer that leaves before
+  // the program's own requests lets the partner send its data first, and over one connection what the partner answers
+  // to those requests then waits behind all of it (UCX over TCP: the two directions of an exchange, one after the
+  // other).
+  bool all_are_started() {
+    constexpr int longest = 8;
+    auto operations = operations_of_program();
+    for (int times = 0; times < longest; ++times) {
+      sleep(settling);
+      if (!engine_.may_poll()) return false;
+      if (std::exchange(operations, operations_of_program()) == operations) break;
+    }
+    return true;
+  }
+
+  std::uint64_t operations_of_program() const {
+    const Activity& activity = engine_.activity();
+    return activity.started() + activity.completed() + activity.progress_users_added();
   }
 
   // No source has shown that it announces the MPI's traffic: a ring ends the wait, else the timer does.
@@ -165,8 +186,7 @@ class EventLoop {
   // What the program started and completed since the last poll, and who began to sleep until the engine has moved a
   // message (a blocking call that is none of those operations): answers may be near.
   void note_operations() {
-    const Activity& activity = engine_.activity();
-    const auto operations = activity.started() + activity.completed() + activity.progress_users_added();
+    const auto operations = operations_of_program();
     if (std::exchange(operations_, operations) == operations) return;
     noted_ = now();
     unannounced_.event(noted_);
@@ -400,6 +420,7 @@ class EventLoop {
   std::uint64_t wakes_ = 0;
   static constexpr Nanoseconds look_period = microseconds(10'000);  // in backoff: one wake in it costs little
   static constexpr Nanoseconds standstill = microseconds(200);      // many times what a wake costs
+  static constexpr Nanoseconds settling = microseconds(50);         // many times what a call takes
   std::uint64_t operations_ = 0;                                    // at the last poll, see note_operations()
   Nanoseconds noted_ = 0;                                           // when their number was another one
   Nanoseconds awaited_since_ = 0;  // by a neighbour in a blocking call; 0: nobody, as far as is known
