@@ -25,7 +25,7 @@ namespace progress_engine {
 // this CPU takes no longer than finding nothing. There each poll is taken to win a small share of the time that it
 // watched over, which bounds what the polls may cost.) On one node it is the polls' own time, and that only if there is
 // a CPU to spare. Its price are the engine thread's wakes and the polls that moved nothing. An account of both that
-// runs into debt disarms: the thread then backs off, and tries again. The backoff doubles as long as no try gains. The
+// runs into debt disarms: the thread then backs off, and tries again. The backoff grows as long as no try gains. The
 // account has a ceiling: a good past is forgotten.
 //
 // What nobody polled for while it backed off is evidence, too. An account sees what a poll won, not what would have

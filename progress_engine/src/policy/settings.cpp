@@ -215,7 +215,7 @@ const std::vector<Setting>& all_settings() {
       number<&Policy::max_distance_us>("max_distance_us", "us", 1, 1000000, "4000",
                                        "longest polling interval that the control may choose"),
       number<&Policy::rest_us>("rest_us", "us", 0, 1000000, "10000",
-                               "backoff of points=events: how long it does not poll when polling did not pay; doubles "
+                               "backoff of points=events: how long it does not poll when polling did not pay; grows "
                                "up to 64 times, "
                                "0 = never"),
       number<&Policy::eager_bytes>(
