@@ -55,10 +55,7 @@ SOURCES = {
     "cpu": ("cpu_s", "computing", None),
     "post": ("post_s", "computing", None),
 }
-BESIDE = (
-    "cpu",
-    "post",
-)  # drawn from copies of the random numbers: the others' intervals are what they were without
+BESIDE = ("cpu", "post")  # drawn from copies of the random numbers: the others' intervals are as without them
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ import pandas as pd
 
 NOISE_FIELDS = ["watched_s", "others_s", "steal_s", "softirq_s", "involuntary_switches"]
 DISTURBED = 0.02  # share of the measured time that others may take before a point is called disturbed
-TICK_S = (
-    0.01  # /proc/stat counts in these: of a CPU used by turns the sum is wrong by the root of TICK_S times the time
-)
+# /proc/stat counts in these: of a CPU used by turns the sum is wrong by the root of TICK_S times the time
+TICK_S = 0.01
 SWITCH_S = 3e-6  # that a switch to something else takes at least
 
 

@@ -127,9 +127,9 @@ class EventLoop {
   // to those requests then waits behind all of it (UCX over TCP: the two directions of an exchange, one after the
   // other).
   bool all_are_started() {
-    constexpr int longest = 8;
+    constexpr int most_times = 8;
     auto operations = operations_of_program();
-    for (int times = 0; times < longest; ++times) {
+    for (int times = 0; times < most_times; ++times) {
       sleep(settling);
       if (!engine_.may_poll()) return false;
       if (std::exchange(operations, operations_of_program()) == operations) break;
