@@ -39,6 +39,10 @@ def bytes_text(size: float) -> str:
     return f"{size:g} B"
 
 
+def points_text(number: int) -> str:
+    return f"{number} point{'' if number == 1 else 's'}"
+
+
 def plain(value: float, digits: int = 2) -> str:
     """0.93, −0.20; never −0.00."""
     shown = f"{value:.{digits}f}"

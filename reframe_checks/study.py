@@ -109,8 +109,9 @@ class Parameter:
         except ValueError:
             value = -1
         if not 0 <= float(value) < 2**40:
+            number = "whole number" if self.kind is int else "number"
             like = ", as in 65536, 64KB or 4MB," if name.endswith("_bytes") else ""
-            raise UsageError(f"--set {name}={text}: a non-negative {self.kind.__name__}{like} is wanted.")
+            raise UsageError(f"--set {name}={text}: a {number} that is not negative{like} is wanted.")
         return value
 
 

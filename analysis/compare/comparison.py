@@ -10,6 +10,7 @@ from enum import Enum
 from xml.etree import ElementTree
 
 from analysis.text_table import markdown
+from analysis.words import points_text
 
 
 class Judgement(str, Enum):
@@ -143,7 +144,7 @@ class Comparison:
             columns = ["verdict", "point", "NEW / BASE", "adjusted p", "launches"]
             lines += [*markdown(columns, map(_row, order)), ""]
         counted = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count) or "none"
-        lines.append(f"{len(self.points)} points: {counted}.")
+        lines.append(f"{points_text(len(self.points))}: {counted}.")
         return "\n".join(lines) + "\n"
 
     def junit(self) -> str:

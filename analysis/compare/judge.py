@@ -46,7 +46,7 @@ from analysis.records.load import Records, load
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import holm
 from analysis.statistics.ranks import superiority
-from analysis.words import point_words
+from analysis.words import point_words, points_text
 
 Array = npt.NDArray[np.float64]
 MARGIN = 0.02  # differences below 2 % are of no interest, however certain
@@ -133,7 +133,8 @@ def _left_out(side: str, records: Records) -> list[str]:
         return []
     launches = damaged["launch"].nunique()
     first = damaged.iloc[0]["reason"]
-    return [f"{side}: samples of {len(damaged)} points in {launches} launches are left out as damaged, first: {first}."]
+    points = points_text(len(damaged))
+    return [f"{side}: samples of {points} in {launches} launches are left out as damaged, first: {first}."]
 
 
 def judge_points(
@@ -312,7 +313,7 @@ def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha
     same = sum(point.verdict is Judgement.SAME for point in points)
     if same == len(points):
         return SessionVerdict(Judgement.SAME, f"All {same} points are the same within {100 * margin:g} %. {overall}")
-    shown = f"{same} of {len(points)} points are shown to be the same within {100 * margin:g} %, none to differ."
+    shown = f"{same} of {points_text(len(points))} are shown to be the same within {100 * margin:g} %, none to differ."
     return SessionVerdict(Judgement.CANNOT_TELL, f"{shown} {overall}", barred)
 
 
@@ -321,7 +322,7 @@ def _together(pairs: list[Pair], margin: float, alpha: float) -> tuple[Judgement
     mean, p = mean_change(pairs)
     work = float(np.mean([pair.work_change for pair in pairs]))
     typical = float(np.mean([pair.typical for pair in pairs]))
-    words = f"Over all {len(pairs)} points NEW takes {math.exp(mean):.3f} times as long (p = {p:.2g})."
+    words = f"Over all {points_text(len(pairs))} NEW takes {math.exp(mean):.3f} times as long (p = {p:.2g})."
     if p >= alpha or not _beyond(math.log1p(margin) + work, mean, typical):
         return None, words
     return (Judgement.SLOWER if mean > 0 else Judgement.FASTER), words

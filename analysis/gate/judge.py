@@ -30,6 +30,7 @@ from analysis.gate.slow_nodes import COMPUTATION, TRANSFER, Places
 from analysis.gate.verdict import NEW, Canary, GateFound, Odd, PointFound, Verdict
 from analysis.records.frames import NOT_RUN
 from analysis.statistics.ranks import middle
+from analysis.words import points_text
 
 Array = npt.NDArray[np.float64]
 NAMES = {BASE: "the baseline", CONTROL: "the second copy of the baseline", NEW: "the candidate"}
@@ -198,7 +199,7 @@ def _verdict(state: State, seen: Sequence[_Seen], rule: Rule, found: Measurement
     margin = f"{100 * rule.margin:g} %"
     points, rounds = [point for one in seen for point in one.points], sorted(one.rounds for one in seen)
     counts = " to ".join(map(str, dict.fromkeys((*rounds[:1], *rounds[-1:]))))
-    over = f"over {counts} rounds of {len(points)} point{'s' if len(points) != 1 else ''}"
+    over = f"over {counts} rounds of {points_text(len(points))}"
     failed = "; ".join(f"{NAMES[arm]}: {reason}" for arm, reason in _trouble(found).items())
     verdict, sentence = Verdict.UNDECIDED, ""
     if not points:

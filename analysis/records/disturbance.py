@@ -39,7 +39,7 @@ def measured_s(samples: Mapping[str, npt.NDArray[np.float64]]) -> float:
 
 def took(share: Any, most: str = "") -> str:
     """What to say of a point of which others took that share, which no interval includes; empty where it is nothing."""
-    return f"others took {most}{100 * share:.0f} % of the measured time" if (share or 0) > DISTURBED else ""
+    return f"something else took {most}{100 * share:.0f} % of the measured time" if (share or 0) > DISTURBED else ""
 
 
 def disturbed(share: float | None) -> str:

@@ -22,7 +22,7 @@ from analysis.records import frames, nodes
 from analysis.records.disturbance import took
 from analysis.records.load import Records
 from analysis.report.answer import time_bar
-from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
+from analysis.words import added_text, bytes_text, mpi_title, point_words, points_text, seconds_text, text
 
 REFERENCE = "off"
 
@@ -211,11 +211,11 @@ def gaps(records: Records, frame: pd.DataFrame) -> Table:
     points = records.points
     failed = points[points["status"] != "ok"]
     for (*where, status, reason), part in frames.groups(failed, [*WHERE, "status", "reason"]):
-        rows.append([*where, f"{len(part)} points", *_as_known(status, reason)])
+        rows.append([*where, points_text(len(part)), *_as_known(status, reason)])
     if len(frame):
         missing = frame[frame["status"] == "missing"]
         for (*where, reason), part in frames.groups(missing, [*WHERE, "reason"]):
-            rows.append([*where, f"{part['point'].nunique()} points", "missing", reason])
+            rows.append([*where, points_text(part["point"].nunique()), "missing", reason])
         rows += _without_value(frame[frame["status"].isin(["ok", "partial"])])
     return {"columns": ["study", "MPI", "variant", "what", "status", "reason"], "rows": rows}
 
@@ -232,7 +232,8 @@ def _without_value(measured: pd.DataFrame) -> list[list[str]]:
     without = measured[~np.isfinite(measured["value"].astype(float))]
     for (*where, note), part in frames.groups(without, [*WHERE, "note"] if "note" in without else WHERE):
         what = (
-            f"{part['point'].nunique()} points: {', '.join(name.replace('_', ' ') for name in part['metric'].unique())}"
+            f"{points_text(part['point'].nunique())}: "
+            f"{', '.join(name.replace('_', ' ') for name in part['metric'].unique())}"
         )
         rows.append([*where, what, "no value", note if isinstance(note, str) else "not a finite number"])
     return rows

@@ -351,7 +351,7 @@ def test_a_quiet_point_decides_without_a_remark(session: Path) -> None:
 def test_a_disturbed_point_cannot_decide(session: Path) -> None:
     row = p1(with_fields(session, "adaptive", noise={"steal_s": 0.5}))
     assert row.decision == "inconclusive"
-    assert "the machine was disturbed: others took" in row.reason
+    assert "the machine was disturbed: something else took" in row.reason
 
 
 def test_a_little_steal_does_not_bar(session: Path) -> None:
@@ -383,7 +383,7 @@ def test_other_measures_heed_it_too(tmp_path: Path) -> None:
     assert ratio(0.01).decision == "reproduced"
     disturbed_row = ratio(1.0)
     assert disturbed_row.decision == "inconclusive"
-    assert "others took" in disturbed_row.reason
+    assert "something else took" in disturbed_row.reason
 
 
 @pytest.mark.parametrize(

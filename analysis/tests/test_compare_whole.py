@@ -84,7 +84,7 @@ def test_a_histogram_of_impossible_numbers_is_left_out_and_counted(tmp_path: Pat
     write_lines(file, lines)
     found = compare(latency(tmp_path / "base"), new)
     assert sorted(point.launches for point in found.points) == [(6, 5), (6, 6)]
-    assert any("NEW: samples of 1 points in 1 launches are left out as damaged" in note for note in found.notes)
+    assert any("NEW: samples of 1 point in 1 launches are left out as damaged" in note for note in found.notes)
 
 
 def without(session: Path, pattern: str) -> Path:

@@ -250,7 +250,7 @@ def test_a_disturbed_machine_decides_nothing(tmp_path: Path) -> None:
     (found,) = comparisons(made.evidence())
     assert found.of_same.defensible
     assert found.verdict == "cannot tell"
-    why = "cannot tell, the machine was disturbed: others took 10 % of the measured time"
+    why = "cannot tell, the machine was disturbed: something else took 10 % of the measured time"
     assert why in document(made.evidence())
 
 

@@ -339,7 +339,7 @@ def test_a_code_that_failed_has_a_cross_and_its_reason_and_a_disturbed_one_says_
     assert np.isnan(of["idle"]["value"])
     assert (of["idle"]["status"], of["idle"]["reason"]) == ("failed", "its result is wrong: 1")
     assert of["adaptive"]["status"] == "ok"
-    assert of["adaptive"]["reason"].startswith("the machine was disturbed: others took ")
+    assert of["adaptive"]["reason"].startswith("the machine was disturbed: something else took ")
     assert any(line.get_marker() == "x" for line in drawn.figure.axes[0].lines)
     assert drawn.found == "Without a number: lammps melt: atoms 32000 on mpich (idle): its result is wrong: 1."
 

@@ -251,7 +251,7 @@ def test_a_disturbed_machine_meets_and_misses_nothing(tmp_path: Path) -> None:
     points = {name: [line | stolen for line in ping_pong(ns)] for name, ns in ((BASE, 500), ("adaptive", 550))}
     text = costs.document(Evidence(load([study_session(tmp_path / "s", STUDY, points)])))
     assert "| adaptive | 100 | 50.0 [50.0, 50.0] | cannot tell: the machine was disturbed |" in text
-    assert "- mpich: the machine was disturbed: others took " in text
+    assert "- mpich: the machine was disturbed: something else took " in text
 
 
 def ping_pong(nanoseconds: float) -> list[dict[str, Any]]:

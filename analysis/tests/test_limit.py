@@ -140,7 +140,7 @@ def test_too_few_rounds_and_a_disturbed_machine_reach_no_goal(
     assert words.count("(cannot tell, points to reached: ") == 2
     assert doubt in words
     assert main([str(session)]) == 1
-    assert f"That is not certain: {'' if launches == 3 else 'others took'}" in verdict(frame).text()
+    assert f"That is not certain: {'' if launches == 3 else 'something else took'}" in verdict(frame).text()
 
 
 def test_rounds_that_say_nothing_are_counted(tmp_path: Path) -> None:

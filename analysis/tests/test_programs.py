@@ -103,8 +103,10 @@ def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spre
 
 def test_a_busy_machine_is_said_beside_the_verdict(tmp_path: Path) -> None:
     evidence = session(tmp_path / "s", 0.8, 2.5, busy=0.5)
-    assert said(evidence).endswith(" Measure again: the machine was disturbed: others took 44 % of the measured time.")
-    assert "Something else ran beside session s: others took 44 % " in document(evidence)
+    assert said(evidence).endswith(
+        " Measure again: the machine was disturbed: something else took 44 % of the measured time."
+    )
+    assert "Something else ran beside session s: something else took 44 % " in document(evidence)
 
 
 @pytest.mark.parametrize(

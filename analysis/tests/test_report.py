@@ -76,7 +76,7 @@ def test_a_busy_machine_is_told_with_the_answer(tmp_path: Path) -> None:
     told: list[str] = []
     session = changed_points(made(tmp_path / "s"), "*", noise={"others_s": 0.5, "watched_s": 1.0})
     build_report([session], tmp_path / "out", tell=told.append)
-    assert "Something else ran beside session s: others took 4" in told[0]
+    assert "Something else ran beside session s: something else took 4" in told[0]
 
 
 FULL = pytest.mark.full
@@ -252,7 +252,7 @@ def test_a_disturbed_row_is_marked(tmp_path: Path) -> None:
     session = changed_points(made(tmp_path / "s"), "*adaptive*", noise={"steal_s": 0.5})
     marks = cells(session, "marks")
     assert marks["bare"] == ""
-    assert marks["adaptive"].startswith("disturbed: others took ")
+    assert marks["adaptive"].startswith("disturbed: something else took ")
 
 
 @pytest.mark.parametrize("launches", [1, 3])

@@ -64,7 +64,7 @@ def test_a_ratio_that_is_not_the_one_meant_is_said_with_the_verdict_for_it(tmp_p
     [
         ({"launches": 3}, {}, "only 3 launches were measured and 6 are needed"),
         ({}, {"noise": {"steal_s": 0.5}}, "% of the measured time"),
-        ({}, {"noise": {"others_s": 0.5, "watched_s": 1.0}}, "others took "),
+        ({}, {"noise": {"others_s": 0.5, "watched_s": 1.0}}, "something else took "),
     ],
     ids=["few launches", "disturbed", "others"],
 )
@@ -149,7 +149,7 @@ def test_other_sizes_have_their_doubts_and_what_has_no_value(tmp_path: Path) -> 
     few = other(session(tmp_path / "few", **made, launches=3))
     assert "; not certain: of bare, adaptive only 3 launches were measured and 6 are needed." in few
     stolen = other(changed_points(session(tmp_path / "stolen", **made), "*bare*", noise={"steal_s": 0.5}))
-    assert "; not certain: of bare others took " in stolen
+    assert "; not certain: of bare something else took " in stolen
     hung = {"status": "timeout", "reason": "hung", "samples": {}}
     gone = other(changed_points(session(tmp_path / "gone", **made), "*adaptive*", **hung))
     assert "adaptive no value (timeout: hung)" in gone
@@ -214,7 +214,7 @@ def test_metrics_without_a_finite_value_are_counted_in_the_gaps(tmp_path: Path) 
     rows = tables.gaps(records, evaluate(records))["rows"]
     (bare,) = [row for row in rows if row[2] == "bare"]
     assert bare[:2] == ["send-time", "mpich"]
-    assert bare[3].startswith("1 points: ")
+    assert bare[3].startswith("1 point: ")
     assert "overlap ratio" in bare[3]
     assert bare[4:] == ["no value", "no computation: nothing to overlap with"]
 
@@ -225,5 +225,5 @@ def test_samples_that_are_no_numbers_are_counted_in_the_gaps(tmp_path: Path) -> 
     file.write_text(file.read_text().replace('"total_s": [', '"total_s": [NaN, ', 1))
     records = load([made])
     (row,) = tables.gaps(records, evaluate(records))["rows"]
-    assert row[2:5] == ["bare", "1 points", "damaged"]
+    assert row[2:5] == ["bare", "1 point", "damaged"]
     assert "not a finite number" in row[5]

@@ -187,7 +187,14 @@ def execute(request: Request, session: sessions.Session, with_report: bool = Tru
         say(f"session: {session.path}")
     if not with_report:
         return 0 if good else 1
-    report = write([session.path], None)
+    said: list[str] = []
+
+    def tell(words: str) -> None:
+        say(words)
+        said.append(words)
+
+    report = write([session.path], None, tell=tell)
+    runs.tell_reframe(session.name, "\n".join(said[:-1]))  # the last says what is done next
     if outside := outside_of_workload(session.folders.records):
         say(outside)
     if not good:

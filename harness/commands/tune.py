@@ -71,7 +71,9 @@ def tune(
     search: Annotated[
         str, typer.Option("--search", metavar="effects|tpe|random|grid", help="How new settings are proposed.")
     ] = "effects",
-    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="How many settings are measured by turns.")] = 6,
+    places: Annotated[
+        int, typer.Option("--places", min=2, max=40, help="How many settings are measured by turns.")
+    ] = 6,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -114,7 +116,7 @@ def tune(
         if not check:
             say("without --check no result is verified: a setting that makes the program wrong may win")
     variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)
-    race = _asked_race(variant, measured_at, objective, subject_to, minutes, search, seats)
+    race = _asked_race(variant, measured_at, objective, subject_to, minutes, search, places)
     request = Request([found], chosen, [name], [variant], scale, measured_at.settings, seed, nodes)
     usable(chosen)
     return _begin(request, race, space)
@@ -134,7 +136,7 @@ def _asked_race(
     subject_to: Sequence[str],
     minutes: float,
     search: str,
-    seats: int,
+    places: int,
 ) -> Race:
     """The race as it is asked for; what is tuned in it is not known yet. UsageError where that cannot be measured."""
     from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
@@ -146,8 +148,8 @@ def _asked_race(
         bounds=_bounds(subject_to),
         minutes=minutes,
         search=_search(search),
-        seats=seats,
-        settle=rounds_of_block(seats),
+        seats=places,
+        settle=rounds_of_block(places),
         confirm=CONFIRM,
         space=[],
         points=at.tuned,
@@ -376,11 +378,11 @@ def _check_recorded(request: Request, race: Race, programs: Path) -> None:
         measured.check_recorded(race.objective, declared({"quantities": known}), race.reference)
 
 
-def rounds_of_block(seats: int) -> int:
+def rounds_of_block(places: int) -> int:
     """Rounds of a block: as many as it takes to put one of so many settings out."""
     from analysis.tuning import decide  # noqa: PLC0415 - a second of imports
 
-    return max(SETTLE, decide.fewest_rounds(seats))
+    return max(SETTLE, decide.fewest_rounds(places))
 
 
 def _search(text: str) -> str:

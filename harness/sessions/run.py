@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 
 from harness.base import mpis, process, steps, variants
-from harness.base.errors import Failure, UsageError
+from harness.base.errors import Failure, UsageError, meant
 from harness.base.paths import ROOT, STATE_DIR, VENV, python
 from harness.base.steps import say
 from harness.job import session as sessions
@@ -63,7 +63,10 @@ def check_settings(names: Iterable[str], programs: Path) -> None:
             continue
         done = process.answer([*how.prefix, "true"], ANSWER_LIMIT_S)
         if done.status == WRONG_USE:
-            raise UsageError(f"Variant '{name}': {done.err.strip().removeprefix('progress-run: ')}")
+            why = done.err.strip().removeprefix("progress-run: ")
+            unknown = re.match(r"unknown setting '(\w+)'", why)
+            near = meant(unknown[1], (one.key for one in variants.settings())) if unknown else ""
+            raise UsageError(f"Variant '{name}': {near}{why}")
 
 
 def new_session(request: Request, hint: str, command: list[str]) -> Session:

@@ -250,7 +250,7 @@ def too_short(race: Race, launch_s: float) -> str:
     fewer = ", or fewer points with --set" if len(race.points) > 1 else ""
     return (
         f"{race.minutes:g} minutes are too few for a block of {arms} settings and the confirmation, which take about "
-        f"{needed / 60:.1f}{passed}: give more --minutes, fewer --seats{fewer}."
+        f"{needed / 60:.1f}{passed}: give more --minutes, fewer --places{fewer}."
     )
 
 

@@ -221,7 +221,7 @@ def test_a_setting_that_the_engine_does_not_know_stops_a_run_before_it_begins(tm
     program = tmp_path / "progress-run"
     program.write_text("#!/bin/sh\necho \"progress-run: unknown setting 'brust'\" >&2\nexit 2\n")
     program.chmod(0o755)
-    with pytest.raises(UsageError, match="Variant 'adaptive:brust=5': unknown setting 'brust'"):
+    with pytest.raises(UsageError, match=r"Variant 'adaptive:brust=5': Is burst meant\? unknown setting 'brust'"):
         runs.check_settings(["bare", "adaptive", "adaptive:brust=5"], tmp_path)
     program.write_text("#!/bin/sh\nexit 1\n")
     runs.check_settings(["adaptive:brust=5"], tmp_path)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 
 from harness.base.paths import SCHEMA
 from harness.job import records
+from harness.sessions.run import REFRAME_DB
 from harness.tests.sessions import Running, bench, results, state
 from harness.tests.waiting import eventually
 
@@ -64,6 +67,10 @@ def test_a_whole_run_on_both_families_over_two_nodes(results: Path) -> None:
     report = Path(done.stdout.splitlines()[-1])
     assert report == session / "report.html"
     assert "Open MPI" in report.read_text()
+    with contextlib.closing(sqlite3.connect(REFRAME_DB)) as database:
+        rows = database.execute("SELECT json_blob FROM sessions WHERE json_blob LIKE ?", [f"%{session.name}%"])
+        (kept,) = [json.loads(text)["session_info"] for (text,) in rows]
+    assert "Open MPI" in kept["verdict"] and f"{kept['verdict']}\ndrawing" in done.stderr
     facts = json.loads((session / "session.json").read_text())
     assert facts["state"] == "complete"
     assert {path.stem for path in (session / "records").iterdir()} == set(facts["expected"])

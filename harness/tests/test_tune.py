@@ -276,7 +276,7 @@ def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too
     assert Runner(only, tmp_path).run() == 0
     assert tuning.trial_s(request, session) == 40.0
     monkeypatch.setattr(tuning, "run_block", lambda request, _: request)
-    with pytest.raises(UsageError, match=r"5 minutes are too few .* give more --minutes, fewer --seats\.$"):
+    with pytest.raises(UsageError, match=r"5 minutes are too few .* give more --minutes, fewer --places\.$"):
         importlib.import_module("harness.commands.tune")._race(request, session)
 
 

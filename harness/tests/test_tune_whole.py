@@ -53,7 +53,7 @@ def call(tmp_path: Path) -> list[str]:
     program.write_text(PROGRAM)
     space.write_text(f"mpi: {{{FAST}: [1], {WRONG}: [binomial], MPIR_CVAR_NO_SUCH: [1]}}\n")
     options = ["--system", "local", "--mpi", "mpich", "--variant", "bare", "--space", str(space), "--search", "grid"]
-    bounded = ["--seats", "3", "--minutes", "1", "-n", "1", "--check", "result.*"]
+    bounded = ["--places", "3", "--minutes", "1", "-n", "1", "--check", "result.*"]
     return ["tune", *options, *bounded, "--", sys.executable, str(program)]
 
 
@@ -89,7 +89,7 @@ def test_what_hangs_crashes_or_is_refused_is_out_with_its_reason_and_the_race_go
     subprocess.run([str(MPIS["mpich"].mpicc), str(source), "-o", str(program)], check=True)
     space.write_text(f"engine: {{wait: [sometimes]}}\nmpi: {{{FAST}: [1], {HANGS}: [brucks], {CRASHES}: [ring]}}\n")
     options = ["--system", "local", "--mpi", "mpich", "--variant", "adaptive", "--space", str(space)]
-    bounded = ["--search", "grid", "--seats", "4", "--minutes", "2", "-n", "1", "--timeout", "5"]
+    bounded = ["--search", "grid", "--places", "4", "--minutes", "2", "-n", "1", "--timeout", "5"]
     done = bench("tune", *options, *bounded, "--", str(program))
     assert done.returncode == 0, done.stderr
     session = latest(results)

@@ -59,15 +59,15 @@ WRONG = {
     f"{RUN} --set color=red": "no parameter 'color'",
     f"{RUN} --set size_byts=4": "no parameter 'size_byts'. Is size_bytes",
     f"{RUN} --set size_bytes": "name=value is wanted",
-    f"{RUN} --set size_bytes=-4": "non-negative int",
-    f"{RUN} --set size_bytes=4XB": "non-negative int, as in 65536, 64KB or 4MB",
+    f"{RUN} --set size_bytes=-4": "whole number that is not negative",
+    f"{RUN} --set size_bytes=4XB": "whole number that is not negative, as in 65536, 64KB or 4MB",
     f"{RUN} --set pattern=sendr": "Is sender meant?",
     "list overlap-rati": "called 'overlap-rati'. Is overlap-ratio or",
     "list gemini --json": "leave 'gemini' out",
     f"{RUN} --set pattern=all": "one of both, sender, receiver",
     f"{RUN} --set launches=0": "more than 0",
-    f"{RUN} --set launches=six": "a non-negative int is wanted",
-    f"{RUN} --set comp_over_comm=nan": "a non-negative float is wanted",
+    f"{RUN} --set launches=six": "a whole number that is not negative is wanted",
+    f"{RUN} --set comp_over_comm=nan": "a number that is not negative is wanted",
     f"{RUN} --colour": "No such option",
     f"{RUN} --nodes zero": "Invalid value for '--nodes': a whole number is wanted",
     f"{RUN} --nodes 0": "Invalid value for '--nodes': at least 1 is wanted",
@@ -134,7 +134,7 @@ WRONG = {
     **{
         # 20 minutes are the default, which the race perhaps has not
         f"tune --resume nothing {more}": GOES_ON.format(more.partition(" ")[0])
-        for more in ("--minutes 40", "--minutes 20", "--system local --seats 2", "--set size_bytes=8", "-n 4")
+        for more in ("--minutes 40", "--minutes 20", "--system local --places 2", "--set size_bytes=8", "-n 4")
     },
     "tune --resume nothing -- true": GOES_ON.format("the program"),
     # programs
@@ -189,7 +189,7 @@ WRONG = {
     f"{TUNE} --mpi mpich,openmpi": "a search is of one MPI",
     f"{TUNE} --study overlap-ratio -- true": "one of the two is tuned",
     f"{TUNE} --variant quick": "no variant called 'quick'",
-    f"{TUNE} --seats 1": "Invalid value for '--seats'",  # who leads would leave none for anybody else
+    f"{TUNE} --places 1": "Invalid value for '--places'",  # who leads would leave none for anybody else
     "bisect": "give --good and --bad",
     "bisect --good HEAD --bad HEAD": "there is nothing between them",
     f"{BISECT} --base bare": "leave --base out",
