@@ -18,6 +18,8 @@ namespace progress_engine {
 
 constexpr Nanoseconds patience = seconds(60);
 
+inline void wait(Nanoseconds time) { std::this_thread::sleep_for(std::chrono::nanoseconds(time)); }
+
 inline bool eventually(const std::function<bool()>& holds) {
   for (const Nanoseconds end = now() + patience; now() < end;) {
     if (holds()) return true;

@@ -374,7 +374,7 @@ COLLECTIVE_CALLS = {"auto": ("multiple", "by caller"), "nonblocking": ("serializ
 @pytest.mark.parametrize("collectives", ["auto", pytest.param("nonblocking", marks=pytest.mark.full)])
 def test_sixty_four_threads_at_once(storm: Launcher, collectives: str, tmp_path: Path) -> None:
     """Also in collective calls of several communicators at once, of which none waits for another."""
-    in_a_storm(storm, 100, tmp_path, TIME_LIMIT, collectives)
+    in_a_storm(storm, 10, tmp_path, TIME_LIMIT, collectives)
 
 
 @pytest.mark.full
