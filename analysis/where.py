@@ -37,8 +37,8 @@ NEARLY_ALL = 0.95
 AT_ONCE = 0.02  # of a wait: who computes less before it has started the operation too late, or waits too early
 
 Address = tuple[str, int]  # a file and an offset in it
-# What each address is: the function and "file:line", as far as it is known.
-Resolve = Callable[[Iterable[Address]], Mapping[Address, str]]
+# What each address is, the function and "file:line", as far as it is known; of each what the process called it itself.
+Resolve = Callable[[Mapping[Address, str | None]], Mapping[Address, str]]
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,8 @@ def read(folder: Path, resolve: Resolve) -> Where:
     sites = [
         site for profile in profiles for row in profile["operations"] for site in (row["start"], row["completion"])
     ]
-    places = resolve({_address(frame) for site in sites if site for frame in _frames(site) if "file" in frame})
+    frames = [frame for site in sites if site for frame in _frames(site) if "file" in frame]
+    places = resolve({_address(frame): frame.get("symbol") for frame in frames})
     partners = partner_waits(profiles)
     rows = [
         _row(row, profile["rank"], places, partners.by_operation.get((profile["rank"], at), Found()))

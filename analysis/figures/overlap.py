@@ -91,7 +91,7 @@ def _with_added(part: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
 def _drawn_efficiency(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Drawn:
     caption = _efficiency_caption(part, pattern, provenance)
     plot = Plot(
-        x="variant", x_label="", y_label="efficiency, slowdown", x_axis="words", series="size_bytes", row="metric",
+        x="variant", x_label="", y_label="", x_axis="words", series="size_bytes", row="metric",
         look=_size_look, words=_efficiency_words,
         lines={"perfect": 1.0}, order=(*style.STYLES, "overlap_efficiency", "compute_inflation"), lowest=LOWEST,
         hollow=lambda point: abs(point["comp_over_comm_measured"] - 1) > COMP_EQUALS_COMM,

@@ -23,6 +23,7 @@ ENOUGH = 5  # earlier gates, below which nothing is said of the system
 MARGIN = 0.05  # a system that differs by less is the same
 ERROR = 0.001  # the chance that any value is said to have left its history which has not, if none was left out
 DISTURBED = 0.005  # at which an earlier value is left out; so the chance is 0.6 % at most, and 0.1 % of five
+KEPT, TOLD = "canary: ", "check run: "  # how a name begins: in the store, where older gates have it, and in words
 EACH = 6  # of so many of them one may be left out
 
 
@@ -30,8 +31,8 @@ def values_of(points: Sequence[PointFound], canary: Canary, baseline: str) -> di
     """What is held against history: of one gate, by names that are the same in every gate of the same kind.
     `baseline`: what it really was, since another one has times of its own."""
     found = {f"{point.name} of the baseline ({baseline})": point.base for point in points}
-    found |= {f"canary: computation on {where}": seconds for where, seconds in canary.computation_s.items()}
-    return found | {f"canary: transfer between {where}": seconds for where, seconds in canary.transfer_s.items()}
+    found |= {f"{KEPT}computation on {where}": seconds for where, seconds in canary.computation_s.items()}
+    return found | {f"{KEPT}transfer between {where}": seconds for where, seconds in canary.transfer_s.items()}
 
 
 def left(now: Mapping[str, float], earlier: Sequence[Mapping[str, float]]) -> list[str]:
@@ -43,7 +44,9 @@ def left(now: Mapping[str, float], earlier: Sequence[Mapping[str, float]]) -> li
         middle, width = _expected(_undisturbed(logs), ERROR / len(told))
         moved = math.log(now[name]) - middle
         if abs(moved) > width:
-            found.append(f"{name}: {100 * math.expm1(moved):+.0f} % against {len(logs)} earlier gates")
+            found.append(
+                f"{name.replace(KEPT, TOLD)}: {100 * math.expm1(moved):+.0f} % against {len(logs)} earlier gates"
+            )
     return found
 
 

@@ -294,7 +294,8 @@ class _Panel:
             lines += "".join(f"M0 {y:.1f}H{self.width:.0f}" for y, _ in levels)
         texts += [TEXT.format("y", -6, y + 3.5, words) for y, words in levels]
         label = plot.y_label if flat else plot.x_label
-        texts.append(TEXT.format("x", self.width / 2, self.height + 26, label))
+        if label:
+            texts.append(TEXT.format("x", self.width / 2, self.height + 26, label))
         return FRAME.format(lines, -18 if title[1] else -6, *title, Markup("").join(texts))
 
     def _guides(self) -> Iterator[Markup]:

@@ -308,7 +308,7 @@ def _limits(equal: pd.DataFrame) -> list[str]:
         whose = ", ".join(in_order(few["variant"], ["bare", "mpi-async", *ENGINE_ORDER]))
         limits.append(
             f"The ranges of {whose} are spreads over {fewest} launch{'es' if fewest != 1 else ''} and not 95 % "
-            "intervals, which take 6: measure with --scale paper for those."
+            f"intervals: run again with --launches {ENOUGH_LAUNCHES}."
         )
     bad = equal[(equal["metric"] == "overlap_efficiency") & equal["value"].isna()]
     if len(bad):

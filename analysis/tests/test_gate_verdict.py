@@ -78,7 +78,7 @@ MADE: dict[Verdict, tuple[int, dict[str, Any], int, str]] = {
     Verdict.FASTER: (0, {"slower": {NEW: 0.9}}, 0, ""),
     Verdict.COMMIT: (1, {"slower": {NEW: 1.05}}, 0, "overlap: 1 MB"),
     Verdict.NODE: (3, {"nodes": {"b": 1.3}}, 0, "node b computes 30 % slower"),
-    Verdict.SYSTEM: (3, {"everything": 1.3}, 6, "The system is not as it was"),
+    Verdict.SYSTEM: (3, {"everything": 1.3}, 6, "; check run: computation on a: +30 % against 6 earlier gates; "),
     Verdict.UNDECIDED: (3, {"noise": 0.2}, 0, "they could see a slow-down of"),
 }
 

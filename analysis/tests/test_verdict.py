@@ -168,7 +168,7 @@ def test_a_spread_is_told_of_the_variants_that_have_one(tmp_path: Path) -> None:
     for file in sorted((folder / "records").glob("*adaptive*"))[1:]:
         file.unlink()
     (limit,) = [said for said in verdict(evaluate(load([folder]))).limits if "spreads" in said]
-    assert limit.startswith("The ranges of adaptive are spreads over 1 launch ")
+    assert limit.startswith("The ranges of adaptive are spreads over 1 launch ") and limit.endswith(" --launches 6.")
 
 
 def test_sessions_are_told_of_one_by_one(tmp_path: Path) -> None:

@@ -129,6 +129,7 @@ class Mpi:
     async_progress: Environment = field(default_factory=dict)  # what switches on the MPI's own progress thread
     shared_memory: Environment = field(default_factory=dict)  # what takes back that environment("tcp") forbids it
     loaded_as: Environment = field(default_factory=dict)  # library as programs load it by name -> what it is in prefix
+    header: str = ""  # Debian's, in the prefix: of a package that compiler and launcher do not bring
     build: str = ""  # of the MPI of this name, whose ABI it has: engine and workloads run on both; "": its own
 
     @property
@@ -158,7 +159,8 @@ class Mpi:
         return BUILD_DIR / self.built_with.name
 
     def installed(self) -> bool:
-        return self.mpicc.exists() and (self.bin / self.launcher).exists()
+        there = self.mpicc.exists() and (self.bin / self.launcher).exists()
+        return there and (not self.header or any(self.prefix.glob(self.header)))
 
     def environment(self, network: str = "default") -> Environment:
         """What the program and its launcher need. `network`: "tcp" (never shared memory), "shm" or "default"."""
@@ -236,6 +238,7 @@ MPIS: dict[str, Mpi] = {
             compiler="mpicc.mpich",
             launcher="mpiexec.mpich",
             packages=("mpich", "libmpich-dev"),
+            header="include/*/mpich/mpi.h",
             loaded_as={"libmpi.so.12": "lib/*/libmpich.so.12"},
             async_progress={"MPIR_CVAR_ASYNC_PROGRESS": "1"},
             shared_memory={"MPIR_CVAR_NOLOCAL": "0", "UCX_TLS": "all"},
@@ -251,6 +254,7 @@ MPIS: dict[str, Mpi] = {
             compiler="mpicc.openmpi",
             launcher="mpirun.openmpi",
             packages=("openmpi-bin", "libopenmpi-dev"),
+            header="lib/*/openmpi/include/mpi.h",
             loaded_as={"libmpi.so.40": "lib/*/libmpi.so.40"},
             shared_memory={"OMPI_MCA_btl": "vader,self"},
         ),

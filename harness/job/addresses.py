@@ -5,8 +5,9 @@ what the compiler left there (-g). A return address belongs to the call before i
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.base import process
@@ -16,9 +17,10 @@ UNKNOWN = "??"
 _FIRST = re.compile(r"^0x[0-9a-f]+\n(.*)\n(.*)$", re.MULTILINE)
 
 
-def places(addresses: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+def places(addresses: Mapping[tuple[str, int], str | None]) -> dict[tuple[str, int], str]:
     """(file, offset of a return address in it) -> "exchange() halo.c:83", or "exchange() app" without debug
-    information; what is not found is left out."""
+    information; what is not found is left out. `addresses`: with the function there, if the file exports it. Of a
+    stripped file addr2line names the nearest of those otherwise, whose code it is not."""
     by_file: dict[str, list[int]] = {}
     for file, offset in addresses:
         by_file.setdefault(file, []).append(offset)
@@ -28,9 +30,15 @@ def places(addresses: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         said = process.answer(["addr2line", "-a", "-i", "-f", "-C", "-e", file], LIMIT_S, told=told).out
         # behind each address the function there, then those that it was inlined into
         for offset, (function, line) in zip(offsets, _FIRST.findall(said), strict=False):
-            if name := _name(file, function, line):
+            name = _name(file, function, line)
+            if name and (_LINE.search(name) or addresses[file, offset] or _names_all(file)):
                 found[file, offset] = name
     return found
+
+
+@functools.cache
+def _names_all(file: str) -> bool:
+    return ".symtab" in process.answer(["readelf", "-SW", file], LIMIT_S).out
 
 
 def _name(file: str, function: str, line: str) -> str:
@@ -43,6 +51,7 @@ def _name(file: str, function: str, line: str) -> str:
     return f"{without_parameters(_MODULE.sub('', function))}() {where}"
 
 
+_LINE = re.compile(r":\d+$")
 _MODULE = re.compile(r"^__\w+_MOD_(?=\w)")  # before a procedure's name, as gfortran has it
 _BEHIND = re.compile(r"( const)?( volatile)?( ?&&?)?( \[clone [^]]*\])*$")
 

@@ -113,10 +113,15 @@ CELLS = [
 
 @pytest.mark.parametrize(("mpi", "system"), CELLS, indirect=["mpi"])
 def test_ranks_get_the_callers_environment_and_load_the_named_mpi(
-    mpi: str, system: str, state: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+    mpi: str, system: str, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    program = tmp_path / "a b" / "my program"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n{RANK}")
+    program.chmod(0o755)
     monkeypatch.setenv("OF_THE_CALLER", "two words; a, b=c")
-    assert main(["mpirun", "--mpi", mpi, "--system", system, "--", sys.executable, "-c", RANK]) == 0
+    assert main(["mpirun", "--mpi", mpi, "--system", system, "--", str(program)]) == 0
     said = sorted(capfd.readouterr().out.splitlines())
     nodes = ["vc1", "vc2"] if system == "vcluster" else [None, None]
     assert len(said) == 2, said

@@ -290,6 +290,20 @@ def test_mpis_of_one_abi_share_a_build(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MPIS["intel-mpi"].build_dir == MPIS["mpich"].build_dir != MPIS["openmpi"].build_dir
 
 
+@pytest.mark.parametrize(("name", "header"), [("mpich", "include/x/mpich"), ("openmpi", "lib/x/openmpi/include")])
+def test_an_mpi_of_debians_that_came_with_a_program_is_not_there_without_its_header(
+    name: str, header: str, tmp_path: Path
+) -> None:
+    mpi = replace(MPIS[f"debian-{name}"], prefix=tmp_path)
+    mpi.bin.mkdir()
+    for tool in (mpi.compiler, mpi.launcher):
+        (mpi.bin / tool).touch()
+    assert not mpi.installed()
+    (tmp_path / header).mkdir(parents=True)
+    (tmp_path / header / "mpi.h").touch()
+    assert mpi.installed()
+
+
 def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And each that failed or was left out is not taken for installed."""
     here, failing, lacking = (replace(MPIS[name], prefix=tmp_path / name) for name in ("mpich", "openmpi", "intel-mpi"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -144,6 +145,26 @@ def test_a_bound_below_two_per_cent_of_what_is_judged_is_nothing(
     assert (worth, found_ms) == (not stops, turn_ms)
     assert stops or "1 call site: MPI_Irecv f (nowhere+0x10)" in said
     assert ("of 4 s that it prints" in said) is (printed == 4.0)
+
+
+def test_a_function_that_a_stripped_file_does_not_export_is_not_called_as_its_neighbour(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(
+        "static int hidden(int); int shown(int x) { return hidden(x) + 1; }"
+        "__attribute__((noinline)) static int hidden(int x) { return x * x; }"
+    )
+    whole, stripped = tmp_path / "whole.so", tmp_path / "stripped.so"
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "a.c", "-o", whole], check=True, timeout=120)
+    subprocess.run(["strip", whole, "-o", stripped], check=True, timeout=120)
+    listed = subprocess.run(["nm", whole], check=True, capture_output=True, text=True, timeout=120).stdout
+    offsets = {name: int(at, 16) + 2 for at, name in re.findall(r"^(\w+) [tT] (hidden|shown)$", listed, re.MULTILINE)}
+
+    def named(file: Path) -> dict[str, str]:
+        asked = {(str(file), offset): name if name == "shown" else None for name, offset in offsets.items()}
+        found = addresses.places(asked)
+        return {name: found.get((str(file), offset), "") for name, offset in offsets.items()}
+
+    assert named(whole) == {"hidden": "hidden() whole.so", "shown": "shown() whole.so"}
+    assert named(stripped) == {"hidden": "", "shown": "shown() stripped.so"}
 
 
 @pytest.mark.parametrize(
