@@ -142,7 +142,7 @@ def _tell(paths: list[Path], bound: str = "") -> tuple[str, int]:
     evidence = tables.evidence_of(paths)
     if reason := unusable(evidence):
         raise Failure(f"{reason}. What it printed is in {paths[0] / 'logs'}.")
-    runs.tell_reframe(paths[0].name, " ".join(one.sentence for _, found in told(evidence) for one in found))
+    runs.tell_reframe(paths[0], " ".join(one.sentence for _, found in told(evidence) for one in found))
     return "\n\n".join([document(evidence), *([f"Profiled before: {bound}"] if bound else [])]), 0
 
 

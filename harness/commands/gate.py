@@ -246,7 +246,7 @@ def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
     _answer(f"{found.verdict.value}: {found.sentence}")
     for note in found.notes:
         say(note)
-    runs.tell_reframe(session.name, found.verdict.value)
+    runs.tell_reframe(session.path, found.verdict.value)
     try:
         outputs.write(found, session.path / FOLDER)
         values = history.values_of(found.points, found.canary, what.baseline)

@@ -194,7 +194,7 @@ def execute(request: Request, session: sessions.Session, with_report: bool = Tru
         said.append(words)
 
     report = write([session.path], None, tell=tell)
-    runs.tell_reframe(session.name, "\n".join(said[:-1]))  # the last says what is done next
+    runs.tell_reframe(session.path, "\n".join(said[:-1]))  # the last says what is done next
     if outside := outside_of_workload(session.folders.records):
         say(outside)
     if not good:

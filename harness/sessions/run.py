@@ -225,13 +225,16 @@ def busy(cpus: list[float]) -> str:
     return f"something else runs on {where}: what is measured beside it may decide nothing"
 
 
+def _prefix(session: Path) -> Path:
+    return session / "reframe"
+
+
 def _report(session: Path, study: str) -> Path:
-    return session / "reframe" / f"{study}.json"
+    return _prefix(session) / f"{study}.json"
 
 
 def reframe_command(request: Request, study: Study, mpis: list[str], session: Path) -> list[str]:
     """ReFrame's command line for one study of the request on these MPIs."""
-    prefix = session / "reframe"
     return [
         *python(str(VENV / "bin" / "reframe")),
         *("--nocolor", "--exec-policy=serial", "--run"),
@@ -239,7 +242,7 @@ def reframe_command(request: Request, study: Study, mpis: list[str], session: Pa
         *(("--system", f"{request.system.name}:{request.system.partition}") if request.system.partition else ()),
         "--skip-system-check",  # what cannot be measured here leaves records that say so
         *("-c", str(catalogue.file_of(study.name)), "-n", f"^{study.check_name}\\b"),
-        *("--prefix", str(prefix), "--report-file", str(_report(session, study.name))),
+        *("--prefix", str(_prefix(session)), "--report-file", str(_report(session, study.name))),
         *("-p", f"^({'|'.join(map(re.escape, mpis))})$"),
         *("-P", f"scale={request.scale}", "-S", f"session_dir={session}"),  # which says what else is asked for
     ]
@@ -255,15 +258,17 @@ def _extras(session: Session) -> list[str]:
     return ["--session-extras", ",".join([f"session={session.name}", f"commit={commit}", *engines])]
 
 
-def tell_reframe(session: str, verdict: str) -> None:
+def tell_reframe(session: Path, verdict: str) -> None:
     """The verdict beside those extras. It is known once ReFrame has ended, which adds nothing to a run that it keeps;
-    braces within the extras it cannot read."""
+    braces within the extras it cannot read. Sessions of two folders may have one name: the run is found by its place.
+    """
+    place = _prefix(session).resolve()
     kept = f"{REFRAME_DB.as_uri()}?mode=rw"  # it is ReFrame that makes the file
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(kept, uri=True)) as database, database:
-        ours = database.execute("SELECT uuid, json_blob FROM sessions WHERE json_blob LIKE ?", [f'%"{session}"%'])
+        ours = database.execute("SELECT uuid, json_blob FROM sessions WHERE json_blob LIKE ?", [f"%{session.name}%"])
         for uuid, text in ours.fetchall():
             report = json.loads(text)
-            if report["session_info"].get("session") == session:
+            if Path(report["session_info"]["prefix_output"]).resolve().is_relative_to(place):
                 report["session_info"]["verdict"] = verdict.translate(str.maketrans("{}", "()"))
                 database.execute("UPDATE sessions SET json_blob = ? WHERE uuid = ?", [json.dumps(report), uuid])
 

@@ -266,7 +266,7 @@ def test_gates_that_began_later_by_their_clock_are_counted_out_loud(
 def test_reframes_database_finds_a_run_by_its_verdict_too(
     measuring: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Two runs, of which one is a gate's; where there is no database none is made."""
+    """Two runs of one name, of which one is the gate's; where there is no database none is made."""
     monkeypatch.setattr(runs, "REFRAME_DB", tmp_path / "reframe.db")
     monkeypatch.setattr(measured, "read", lambda _: simulated.gate({"new": 1.1}))
     _tell(measuring, None, tmp_path / "store")
@@ -279,11 +279,11 @@ def test_reframes_database_finds_a_run_by_its_verdict_too(
         how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120}
         return str(subprocess.run(command, check=True, cwd=tmp_path, env=os.environ | storage, **how).stdout)
 
-    for session in (measuring, Session(tmp_path / "other", FACTS)):
-        reframe("-c", "check.py", "-r", *runs._extras(session))
+    for session in (measuring, Session(tmp_path / "other" / measuring.name, FACTS)):
+        reframe("-c", "check.py", "-r", "--prefix", str(session.path / "reframe"), *runs._extras(session))
     _tell(measuring, None, tmp_path / "store")
     found = json.loads(reframe("--describe-stored-sessions=?verdict=='commit'"))
-    assert [one["session_info"]["session"] for one in found] == [measuring.name]
+    assert [one["session_info"]["prefix_output"] for one in found] == [str(measuring.path / "reframe" / "output")]
 
 
 def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(

@@ -68,7 +68,7 @@ def test_a_whole_run_on_both_families_over_two_nodes(results: Path) -> None:
     assert report == session / "report.html"
     assert "Open MPI" in report.read_text()
     with contextlib.closing(sqlite3.connect(REFRAME_DB)) as database:
-        rows = database.execute("SELECT json_blob FROM sessions WHERE json_blob LIKE ?", [f"%{session.name}%"])
+        rows = database.execute("SELECT json_blob FROM sessions WHERE json_blob LIKE ?", [f"%{session}/%"])
         (kept,) = [json.loads(text)["session_info"] for (text,) in rows]
     assert "Open MPI" in kept["verdict"] and f"{kept['verdict']}\ndrawing" in done.stderr
     facts = json.loads((session / "session.json").read_text())

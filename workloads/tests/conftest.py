@@ -73,7 +73,7 @@ class Launcher:
     def of(self, program: str, variant: str = "bare") -> Launcher:
         """The same for another workload, or under the engine."""
         if not (self.build / "bin" / program).exists():
-            pytest.skip(f"the workload {program} is not built: what it needs is missing")
+            pytest.skip(f"{program} is not built for {self.mpi.title}: with --full it is, where its libraries are")
         return replace(self, program=program, variant=variant)
 
     def within(self, timeout_s: float) -> Launcher:

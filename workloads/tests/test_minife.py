@@ -5,7 +5,7 @@ what the calls and the packets of each add up to; a wrong value of a halo is see
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
@@ -100,7 +100,7 @@ class OverTcp(Launcher):
 @pytest.fixture
 def over_tcp(mpich_first: Launcher) -> Launcher:
     fields = {name: getattr(mpich_first, name) for name in ("mpi", "build", "folder")}
-    return replace(OverTcp(**fields), program="minife")
+    return OverTcp(**fields).of("minife")
 
 
 def test_packets_of_the_calls_are_those_of_the_halo_and_the_sums(over_tcp: Launcher) -> None:
