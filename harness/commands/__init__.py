@@ -65,6 +65,7 @@ COMMANDS: dict[str, Command | Group] = {
     "apps": Command(PROGRAM),
     "test": Command(PROJECT),
     "docs": Command(PROJECT),
+    "wheel": Command(PROJECT),
     "completion": Command(PROJECT),
     "vcluster": Group(
         SYSTEM,

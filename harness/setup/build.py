@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from harness.base import process
 from harness.base.mpis import MPIS, Mpi
 from harness.base.paths import BUILD_DIR, ROOT, VENV
-from harness.base.steps import Step, run_step, run_steps, setup_lock
+from harness.base.steps import Step, has_stamp, run_step, run_steps, say, setup_lock, write_stamp
 from harness.setup import environment
 from harness.setup.environment import ensure_mpis
 
@@ -20,6 +22,8 @@ AT_ONCE = 3  # a compiler takes half a gigabyte, and each build has two at least
 LOOK_LIMIT_S = 30.0
 ENGINE = ("progress_engine/all",)
 WITHOUT_OFFLOAD = ("engine_to_preload",)
+OF_ENGINE = {*ENGINE, *WITHOUT_OFFLOAD, "progress_profile"}
+PREBUILT = ROOT / "prebuilt"  # what a wheel brings (./bench wheel); pip puts the engine and its tools into a prefix
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,31 @@ class Build:
     def environment(self) -> dict[str, str]:
         return build_variables(self.mpi)
 
+    def is_prebuilt(self) -> bool:
+        """Whether the package brings all of it. What was once configured here stays a build."""
+        programs = PREBUILT / self.preset / "bin"
+        wanted = {*self.targets} - OF_ENGINE - {"all"}
+        brought = PREBUILT.exists() if self.preset in ABIS else programs.exists()
+        return brought and all((programs / one).exists() for one in wanted) and not _configured(self.folder, ROOT)
+
+    def take_prebuilt(self) -> None:
+        """Have the programs where a build would put them: there they find the MPI, which the package does not bring."""
+        files = metadata.files("overlap-bench") or ()
+        (tool,) = (Path(str(one.locate())).resolve() for one in files if one.name == "progress-run")
+        stamp, text = self.folder / "prebuilt.stamp", f"{tool} {(PREBUILT / 'stamp').read_text()}"
+        if has_stamp(stamp, text):
+            return
+        for place in (Path(self.preset, "bin"), Path("lib")):
+            shutil.rmtree(BUILD_DIR / place, ignore_errors=True)
+            if (PREBUILT / place).exists():
+                shutil.copytree(PREBUILT / place, BUILD_DIR / place)
+        for name in ("bin/progress-run", "bin/progress-info", "lib/progress_engine"):
+            link = self.folder / name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.unlink(missing_ok=True)
+            link.symlink_to(tool.parents[1] / name)
+        write_stamp(stamp, text)
+
     def configuration(self) -> Step:
         # the presets have these below the sources, where an installed package has nothing to write
         wrapper = ABIS[self.preset].wrapper if self.preset in ABIS else self.mpi.compiler
@@ -94,6 +123,16 @@ def build_presets(builds: Sequence[Build]) -> None:
     Most sources see no MPI: once they are compiled for one, the compiler's cache has them for the others. With a
     sanitizer all are compiled anew. Several at the same time leave no CPU idle, as the longest source of each would.
     """
+    if ready := [one for one in builds if one.is_prebuilt()]:
+        with setup_lock():
+            for one in ready:
+                one.take_prebuilt()
+    builds = [one for one in builds if one not in ready]
+    if not builds:
+        return
+    if PREBUILT.exists():
+        asked = {f"{target} of {one.preset}" for one in builds for target in one.targets if target not in OF_ENGINE}
+        say(f"not all of this is in the wheel, so it is built here: {', '.join(sorted(asked)) or builds[0].preset}")
     environment.ensure_packages("build")
     alike = [one for one in builds if one.preset in MPIS or one.preset in ABIS]
     stages = ([one for one in builds if one not in alike[1:]], alike[1:])

@@ -250,7 +250,7 @@ def ensure_mpis(*mpis: Mpi) -> None:
             raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
     if any(map(_lacks, mpis)):
         with setup_lock(), ThreadPoolExecutor() as pool:
-            list(pool.map(_install, filter(_lacks, mpis)))
+            list(pool.map(_install, {mpi.name: mpi for mpi in mpis if _lacks(mpi)}.values()))
     for mpi in mpis:
         _give_plain_names(mpi)
 

@@ -18,7 +18,7 @@ from harness.base.paths import LOCK_FILE, ROOT
 from harness.setup import environment
 from harness.setup.lock_file import load, requirements
 
-GROUPS = ("browser", "dev", "docs", "installer", "notebooks", "tune")
+GROUPS = ("browser", "dev", "docs", "installer", "notebooks", "tune", "wheel")
 needs_uv = pytest.mark.skipif(not environment.UV.exists(), reason="pip has made .venv: there is no uv")
 
 

@@ -11,7 +11,9 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -276,6 +278,42 @@ def test_each_mpis_progress_run_finds_it(tmp_path: Path, monkeypatch: pytest.Mon
     assert {path.name for path in tmp_path.iterdir()} == {"mpich", "standard-abi"}
 
 
+def test_what_a_wheel_brings_is_taken_and_not_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it does not bring is built, and said."""
+    brought, made, prefix = tmp_path / "prebuilt", tmp_path / "build", tmp_path / "prefix"
+    for file, text in {"stamp": "first", "lib/libcxx.so": "", "mpich/bin/microbench": "first"}.items():
+        (brought / file).parent.mkdir(parents=True, exist_ok=True)
+        (brought / file).write_text(text)
+    file_of_pip = SimpleNamespace(name="progress-run", locate=lambda: prefix / "bin" / "progress-run")
+    steps: list[str] = []
+    monkeypatch.setattr(build, "PREBUILT", brought)
+    monkeypatch.setattr(build, "BUILD_DIR", made)
+    monkeypatch.setattr(metadata, "files", lambda _: [file_of_pip])
+    monkeypatch.setattr(environment, "ensure_packages", lambda *_: None)
+    monkeypatch.setattr(build, "run_steps", lambda some: steps.extend(one.title for one in some))
+
+    def ensure(preset: str, *targets: str) -> None:
+        build.build_presets([build.Build(preset, MPIS["mpich"], targets)])
+
+    for text in ("first", "second"):
+        (brought / "mpich" / "bin" / "microbench").write_text(text)
+        (brought / "stamp").write_text(text)
+        for _ in range(2):
+            ensure("mpich", *build.ENGINE, "microbench")
+        assert (made / "mpich" / "bin" / "microbench").read_text() == text
+    ensure("standard-abi", *build.ENGINE, "progress_profile")
+    for name in ("bin/progress-run", "lib/progress_engine"):  # the hash of the engine is in a session's identity
+        assert (made / "mpich" / name).readlink() == prefix / name
+    assert (made / "lib" / "libcxx.so").exists() and steps == []
+    assert capsys.readouterr().err == ""
+    ensure("mpich", "ult")
+    assert "not all of this is in the wheel, so it is built here: ult of mpich" in capsys.readouterr().err
+    ensure("debian-mpich", *build.ENGINE)
+    assert [one for one in steps if "building" in one] == ["building build/mpich", "building build/debian-mpich"]
+
+
 def test_mpis_of_one_abi_share_a_build(monkeypatch: pytest.MonkeyPatch) -> None:
     """And have the MPI whose wrapper compiles it."""
     asked: list[build.Build] = []
@@ -319,7 +357,7 @@ def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(environment, "install", install)
     monkeypatch.setattr(mpis, "BUILD_DIR", tmp_path / "build")  # where the tools get their plain names
-    environment.ensure_mpis(here)
+    environment.ensure_mpis(here, here)
     with pytest.raises(Failure, match="no network"):
         environment.ensure_mpis(here, failing, lacking)
     assert installed == [here.prefix, lacking.prefix]

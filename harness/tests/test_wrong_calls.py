@@ -38,6 +38,7 @@ WRONG = {
     "notebook absent": "no notebook 'absent'",
     "completion tcsh": "it is there for bash, zsh, fish",
     "test --fast --full": "exclude each other",
+    f"wheel --to {shlex.quote(__file__)}": "it is a file; name a folder",
     # what is run, and on what
     "run": "Which study?",
     "run overlap-rati": "called 'overlap-rati'. Is overlap-ratio or",

@@ -86,16 +86,21 @@ int wait_for(pid_t program, const sigset_t& set) {
   std::_Exit(128 + WTERMSIG(status));
 }
 
+void close_from(int first, int last) {
+  if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
+  for (int one = first; one <= std::min<long>(last, sysconf(_SC_OPEN_MAX)); ++one) close(one);  // Linux before 5.9
+}
+
 // A launcher waits until what it has given to its processes is closed. But Hydra's socket stays: closed before this
 // process ends it would mean that the rank has failed, and the launcher would kill it.
 void close_all_but(std::array<int, 3> kept) {
   std::ranges::sort(kept);
   int next = STDERR_FILENO + 1;
   for (const int one : kept) {
-    if (one > next) syscall(SYS_close_range, next, one - 1, 0);
+    close_from(next, one - 1);
     next = std::max(next, one + 1);
   }
-  syscall(SYS_close_range, next, INT_MAX, 0);
+  close_from(next, INT_MAX);
 }
 
 // -1 where the variable holds no number of a descriptor's.
