@@ -276,6 +276,9 @@ def sentence(where: Where, printed_s: float | None = None) -> str:
 
 def partners(where: Where) -> str:
     """What is said of waits for partners that began late."""
+    if where.known <= 1 - NEARLY_ALL:
+        unknown = "It is not known what the partners did meanwhile: all that was waited is in the bound."
+        return " ".join([unknown, *clocks(where)])
     late = max(rank.late_s for rank in where.ranks)
     said = (
         f"Up to {seconds_text(late)} on a rank were waits for partners that began late: no progress engine wins that."

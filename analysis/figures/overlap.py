@@ -122,18 +122,21 @@ def _efficiency_caption(part: pd.DataFrame, pattern: str, provenance: str) -> st
     low = part.loc[part["metric"] == "overlap_efficiency", "value"].min() < LOWEST
     added = f" Below {LOWEST:g}, the time added to max(comp, comm) stands in its place." if low else ""
     return (
-        f"{EFFICIENCY}, pattern {pattern}. Efficiency: {efficiency.formula}; inflation: {inflation.formula}; "
+        f"{EFFICIENCY}, pattern {pattern}. Efficiency: {efficiency.formula}; slowdown: {inflation.formula}; "
         f"medians, comm and comp of bare in the same session.{added}{hollow} {bars} {provenance}"
     )
 
 
 def ratio(evidence: Evidence, provenance: str) -> list[Drawn]:
-    """As figures 7 and 8 of the paper: total / comp against computation, a column an MPI, a row a pattern."""
+    """As figures 7 and 8 of the paper: total / comp against computation, a column an MPI, a row a pattern. None of a
+    size with comp = comm alone, which `efficiency` has."""
     frame = evidence.shown
     part = frame[(frame["study"] == STUDY) & (frame["metric"] == "overlap_ratio")]
     if "comp_over_comm" not in part or not part["value"].notna().any():
         return []
     several = part["system"].nunique() > 1
+    equal = at_equal(frame)
+    told = set(equal.loc[(equal["study"] == STUDY) & equal["value"].notna(), "size_bytes"])
     return [
         _drawn_ratio(
             group.assign(x=measured_ratio(group)).sort_values("comp_over_comm"),
@@ -142,7 +145,7 @@ def ratio(evidence: Evidence, provenance: str) -> list[Drawn]:
             system if several else None,
         )
         for (system, size), group in frames.groups(part, ["system", "size_bytes"])
-        if group["value"].notna().any()
+        if group["value"].notna().any() and (size not in told or group["comp_over_comm"].nunique() > 1)
     ]
 
 

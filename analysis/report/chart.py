@@ -174,21 +174,23 @@ def draw(drawn: Drawn, name: str, rows: Sequence[int], words: Sequence[str]) -> 
     columns = list(_columns(points, plot))
     levels = plot.values(points, plot.row) if plot.row else [None]
     painter = _Painter(plot, points, curves, rows, words, drawn.simulated)
-    body, y = [], 4.0
     width = WIDTH / max(1, min(len(columns), 4))
-    for level in levels:
-        here = points[points[plot.row] == level] if plot.row else points
-        row, height = painter.row(here, columns, width, y, plot.words(level, plot.row) if plot.row else "")
-        body.append(row)
-        y += height
-    least = 0.72 if len(columns) < 4 else 0.95  # how much smaller it may be drawn; else it scrolls
+    pictures = []  # of the columns, which stand one below the other where the page is narrow
+    for column in columns:
+        body, y = [], 4.0
+        for level in levels:
+            here = points[points[plot.row] == level] if plot.row else points
+            panel, height = painter.row(here, column, width, y, plot.words(level, plot.row) if plot.row else "")
+            body.append(panel)
+            y += height
+        picture = Markup('<svg viewBox="0 0 {:.0f} {:.0f}">{}</svg>')
+        pictures.append(picture.format(width, y, Markup("").join(body)))
+    least = 0.72 if len(columns) < 4 else 0.95  # how much smaller one may be drawn
     described = f"{drawn.caption} {drawn.found}".strip()
     svg = Markup(
-        '<svg class="chart" viewBox="0 0 {w:.0f} {h:.0f}" style="min-width:{m:.0f}px" role="group" '
-        'aria-labelledby="{n}-t" aria-describedby="{n}-d"><title id="{n}-t">{t}</title><desc id="{n}-d">{d}</desc>'
-        "{b}</svg>"
-    ).format(w=width * len(columns), h=y, m=least * width * len(columns), n=name, t=drawn.title, d=described,
-             b=Markup("").join(body))  # fmt: skip
+        '<div class="chart" style="--least:{m:.0f}px" role="group" aria-label="{t}" aria-describedby="{n}-d">'
+        '<span id="{n}-d" hidden>{d}</span>{b}</div>'
+    ).format(m=least * width, n=name, t=drawn.title, d=described, b=Markup("").join(pictures))
     guides = [
         Entry(label, dash=GUIDES[index % 3])
         for index, label in enumerate((*plot.guides, *plot.references, *plot.lines))
@@ -223,21 +225,20 @@ class _Painter:
         """Whether categories stand one below the other, and values run to the right."""
         return self.plot.flat
 
-    def row(self, here: pd.DataFrame, columns: Any, width: float, top: float, label: str) -> tuple[Markup, float]:
-        """The panels of one row and how high they are."""
+    def row(self, here: pd.DataFrame, column: Any, width: float, top: float, label: str) -> tuple[Markup, float]:
+        """The panel of a column in one row, `here` its points of all columns, and how high it is."""
+        title, chosen = column
         values = self._values(here)
         places = self.plot.values(here, self.plot.x) if self.flat else []
         present = [curve for curve in self.curves if curve.value in set(here[self.plot.series])]
         height = max(40.0, len(places) * (LINE * len(present) + 6.0)) if self.flat else float(TALL)
         longest = max((len(self.say_place(place)) for place in places), default=0)
         left = min(max(LEFT, 8 + 6.3 * longest), width * 0.55)
-        above = TOP + (12 if label else 0) + (12 if any(title[1] for title, _ in columns) else 0)
-        found = []
-        for index, (title, chosen) in enumerate(columns):
-            mine = here[chosen.loc[here.index]]
-            panel = _Panel(self, mine, present, values, self._x(), places, width - left - RIGHT, height)
-            place = Markup('<g transform="translate({:.0f} {:.0f})">{}</g>')
-            found.append(place.format(index * width + left, top + above, panel.paint(title)))
+        above = TOP + (12 if label else 0) + (12 if title[1] else 0)
+        mine = here[chosen.loc[here.index]]
+        panel = _Panel(self, mine, present, values, self._x(), places, width - left - RIGHT, height)
+        place = Markup('<g transform="translate({:.0f} {:.0f})">{}</g>')
+        found = [place.format(left, top + above, panel.paint(title))]
         if label or not self.flat:
             words = ": ".join(filter(None, [label, "" if self.flat else self.plot.y_label]))
             found.append(Markup('<text class="row" x="2" y="{:.0f}">{}</text>').format(top + 8, words))

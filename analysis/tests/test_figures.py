@@ -400,3 +400,8 @@ def test_a_map_says_how_many_settings_it_does_not_show(tmp_path: Path) -> None:
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     drawn = figures(session)["overlap_map-send-time-both"]
     assert "12 points of other sessions or settings are in the table alone." in drawn.caption
+
+
+def test_a_session_of_one_ratio_has_no_curve_over_it(tmp_path: Path) -> None:
+    made = Synthetic(launches=2, samples=3, comp_over_comm=(1.0,)).write(tmp_path / "s")
+    assert set(figures(made)) == {"overlap_efficiency-both"}

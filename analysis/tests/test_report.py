@@ -14,7 +14,7 @@ import pytest
 from analysis.catalogue import draw_all
 from analysis.errors import Failure, UsageError
 from analysis.evidence import Choice, Evidence
-from analysis.figures.overlap import efficiency, ratio
+from analysis.figures.overlap import efficiency
 from analysis.figures.summary import summary
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.formulas import efficiency_says_little
@@ -309,7 +309,7 @@ def test_the_slowest_rank_of_each_step_is_what_counts() -> None:
 def test_the_points_of_a_figure_say_what_they_are_worth(tmp_path: Path) -> None:
     def remarks(session: Path) -> dict[str, str]:
         evidence = Evidence(load([session]))
-        (drawn,) = ratio(evidence, "")
+        (drawn,) = efficiency(evidence, "")
         table = Points(evidence.records, tmp_path, Choice()).table(drawn)
         return {row.cells[1].words: row.cells[-1].words for row in table.rows}
 

@@ -135,13 +135,14 @@ def test_every_figure_has_title_description_legend_and_its_points_as_a_table(tre
     figures = tree.all("figure")
     assert len(figures) == len(list((page.parent / "figures").glob("*.csv"))) > 2
     for figure in figures:
-        (svg,) = [svg for svg in figure.all("svg") if svg.attributes.get("class") == "chart"]
-        title, description = svg.all("title")[0], svg.all("desc")[0]
-        assert svg.attributes["aria-labelledby"] == title.attributes["id"]
-        assert svg.attributes["aria-describedby"] == description.attributes["id"]
-        assert title.text and description.text
+        (chart,) = [one for one in figure.all("div") if one.attributes.get("class") == "chart"]
+        description = chart.all("span")[0]
+        assert chart.attributes["aria-describedby"] == description.attributes["id"]
+        assert chart.attributes["aria-label"] and description.text
+        panels = chart.all("svg")
+        assert len({panel.attributes["viewbox"] for panel in panels}) == 1 <= len(panels), "as wide and high as others"
         assert figure.all("li"), "a legend"
-        points = svg.all("a")
+        points = chart.all("a")
         rows = figure.all("tbody")[0].all("tr")
         assert {point.attributes["href"] for point in points} == {f"#{row.attributes['id']}" for row in rows}
         assert all(point.all("title")[0].text for point in points)

@@ -155,7 +155,21 @@ def test_whose_partner_is_not_known_could_win_all_of_its_wait(tmp_path: Path, ch
     found = where.read(tmp_path, named)
     assert (found.rows[0].late_s, found.known) == (0.0, 0.0)
     assert found.rows[0].winnable_s == pytest.approx(0.06)
-    assert "it is not known what the partners did meanwhile" in where.sentence(found)
+    assert where.sentence(found).endswith(" It is not known what the partners did meanwhile: all that was waited is in "
+                                          "the bound.")  # fmt: skip
+    assert "began late" not in where.sentence(found)
+
+
+def test_of_what_was_waited_the_share_is_told_whose_partners_are_not_known(tmp_path: Path) -> None:
+    written(tmp_path, 0, 0.1, streams=[stream(1, True, 0)])
+    known = wait(0, 100, 60, 100, share=30)
+    waits = [known, [known[0], 1, *known[2:]]]
+    written(
+        tmp_path, 1, 0.1, operation(0.2, 0.06, 0.06), streams=[stream(0, False, 0), stream(3, False, 0)], waits=waits
+    )
+    assert "Next to nothing was waited for partners that began late. Of 50 % of what was waited it is not known" in (
+        where.sentence(where.read(tmp_path, named))
+    )
 
 
 def test_clocks_that_were_compared_are_one_clock(tmp_path: Path) -> None:

@@ -69,7 +69,9 @@ def _how_it_ended(case: dict[str, Any], report: Path) -> str:
     state = case.get("job_state") or ""
     complaint = " ".join(str(case.get("fail_reason") or "").split())
     if "blocked" in complaint:  # by a drained node or a limit: ReFrame has cancelled it for that
-        return complaint
+        return (
+            f"{complaint}; with sched_options in the site's file, as ./bench site new writes them, a job waits for that"
+        )
     if state in STATES:
         return f"{STATES[state]} ({state})"
     if case.get("job_exitcode") in EXITS:

@@ -233,7 +233,7 @@ OTHERS = case(environ="openmpi", result="fail", fail_reason="something of anothe
     [
         ([BUILD, WAITED, OTHERS], "not run: build error: there is no progress-run"),
         ([BUILT, DIED, OTHERS], "not run: a node of the batch job died (NODE_FAIL)"),
-        ([BUILT, BLOCKED], "perhaps non-recoverable reason: ReqNodeNotAvail, UnavailableNodes:vc2"),
+        ([BUILT, BLOCKED], "reason: ReqNodeNotAvail, UnavailableNodes:vc2; with sched_options in the site's file, as "),
         ([OTHERS], "ReFrame ended without a word on this job"),
     ],
 )

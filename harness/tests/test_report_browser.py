@@ -15,6 +15,7 @@ import pytest
 from analysis.report.browser import OF_WHERE, PICTURES, chromium, main, pictures
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report
+from analysis.tests.synthetic import USUAL, Synthetic
 from harness.base import archive
 from harness.base.paths import ROOT
 from harness.cli import main as bench
@@ -30,7 +31,10 @@ TAB, ENTER, SPACE, RIGHT, END = "\ue004", "\ue007", " ", "\ue014", "\ue010"
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_report([DEMO], tmp_path_factory.mktemp("report")).path
+    folder = tmp_path_factory.mktemp("report")
+    mpis = dict.fromkeys(("mpich", "openmpi", "intel-mpi"), USUAL)
+    made = Synthetic(mpis=mpis, launches=3, samples=8, sizes=(1 << 16, 4 << 20)).write(folder / "made")
+    return build_report([made], folder / "out").path
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +95,8 @@ def test_axe_finds_nothing(page: Path, kind: str, dark: bool) -> None:
 @pytest.mark.parametrize(
     ("ticked", "options", "address"),
     [
-        (("mpi=mpich", "variant=bare", "variant=adaptive"), "--mpi mpich --variant adaptive,bare",
-         "#mpi=mpich&variant=adaptive,bare"),
+        (("mpi=mpich", "variant=bare", "variant=adaptive"), "--mpi mpich --variant bare,adaptive",
+         "#mpi=mpich&variant=bare,adaptive"),
         (("size=4194304", "size=65536", "mpi=openmpi"), "--mpi openmpi --size 65536,4194304",
          "#mpi=openmpi&size=65536,4194304"),
     ],
@@ -132,7 +136,7 @@ def test_the_address_holds_the_state(browser: Any) -> None:
 
 
 def test_a_mark_leads_to_its_row_and_that_to_its_records_by_keyboard(browser: Any, page: Path) -> None:
-    marks = browser.find_elements("css selector", "#fig-overlap_ratio-4mb svg.chart a")
+    marks = browser.find_elements("css selector", "#fig-overlap_ratio-4mb .chart a")
     assert [mark.get_attribute("tabindex") for mark in marks].count("0") == 1
     browser.execute_script("arguments[0].focus()", marks[0])
     browser.switch_to.active_element.send_keys(RIGHT)
@@ -172,7 +176,7 @@ def test_without_javascript_and_on_a_narrow_page_everything_is_there(page: Path)
         assert one(driver, "#command").text.startswith("./bench report")
         figures = driver.find_elements("css selector", "figure.plot")
         assert all(figure.is_displayed() for figure in figures)
-        mark = one(driver, "#fig-overlap_ratio-4mb svg.chart a")
+        mark = one(driver, "#fig-overlap_ratio-4mb .chart a")
         assert mark.get_dom_attribute("href").startswith("#r")
     with chromium((420, 900)) as driver:
         driver.get(page.as_uri())

@@ -194,7 +194,7 @@ LAUNCHES = 5
 def test_the_engine_wins_no_more_than_the_bound(mpi: Mpi, tmp_path: Path, workload: str) -> None:
     """So far as its launches can tell: the least that the engine may have won, over launches that alternate."""
     name, study = workload.split()
-    build.ensure(mpi, name)
+    build.ensure(mpi, name, "progress_profile")
     arguments = [study, "--point", POINTS[workload], "--output", "/dev/null", "--time-box-s", "600",
                  "--min-samples", "8", "--max-samples", "8", "--warmup", "1"]  # fmt: skip
     launcher = Launcher(mpi, mpi.build_dir / "bin" / name)

@@ -46,7 +46,7 @@
     const shows = (places) => wanted.every((set, index) => !set.size || set.has(places[index]));
     for (const { row, places } of rows) row.hidden = !shows(places);
     for (const figure of figures) {
-      const points = all("a[href^='#r']", figure.querySelector("svg.chart"));
+      const points = all("a[href^='#r']", figure.querySelector(".chart"));
       for (const point of points) {
         const row = byId(point.getAttribute("href").slice(1));
         point.classList.toggle("off", row.hidden);
