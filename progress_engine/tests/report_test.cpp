@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -52,8 +53,16 @@ Report report_of_two_threads() {
   return report;
 }
 
+Report with_windows(Report report) {
+  report.windows = true;
+  report.window_operations = 5;
+  report.window_wait_s = 0.125;
+  report.window_answers = 3;
+  return report;
+}
+
 TEST(Report, TellsEveryValueInJson) {
-  EXPECT_EQ(to_json(report_of_two_threads()),
+  EXPECT_EQ(to_json(with_windows(report_of_two_threads())),
             R"({"version":"0.1.0","rank":3,"world_size":4,"preset":"adaptive","active":true,"reason":"","advice":"",)"
             R"("settings":{"burst":3,"strict":true,"cpus":"0-\"3\""},"driver":"mpix_stream","driver_switches":1,)"
             R"("wait":"epoll","wait_instruction":null,"thread_level":{"asked":"single","provided":"multiple"},)"
@@ -72,7 +81,8 @@ TEST(Report, TellsEveryValueInJson) {
             R"("tracked":10,"large":8,"pending":-1,"progress_users":2,)"
             R"("transport":{"component":"ob1","libraries":["libucp.so","mca_pml_ob1.so"],"devices":["/dev/knem"],)"
             R"("tcp":true,"udp":false},"mpi":"MPICH Version: 5.0.2","abi":"libmpi_abi.so.1","managed_sleeps":6,)"
-            R"("windows":false,"samples_rarely":false,"waits_for_announcements":false})");
+            R"("windows":true,"window_operations":5,"window_wait_s":0.125,"window_answers":3,)"
+            R"("samples_rarely":false,"waits_for_announcements":false})");
 }
 
 // Of every kind of member, as of the communication thread and of what is missing.
@@ -113,6 +123,13 @@ TEST(Report, DoesNotAdviseByTheClockWhereAnAdapterMovesTheData) {
   EXPECT_TRUE(says("cannot be seen where an adapter moves the data"));
   report.events->armed = {{"ucx", 13}};
   EXPECT_TRUE(says("not seen to move anything"));
+}
+
+TEST(Report, SaysWhatWentIntoWindows) {
+  const auto line = to_line(with_windows(report_of_two_threads()));
+  EXPECT_NE(line.find("; into others' windows 5 operations, 0.125 s in calls that wait for them; 3 polls moved "),
+            std::string::npos)
+      << line;
 }
 
 TEST(Report, SaysThatThreadsOfTheIdleClassSeeLess) {
@@ -244,6 +261,7 @@ const std::vector<Case>& cases() {
       {[](Facts& f) { f.tracked = 0; }, "saw no nonblocking operation"},
       {[](Facts& f) { f.tracked = 0, f.pending_while_computing_s = 0, f.windows = true; }, "its windows"},
       {[](Facts& f) { f.offload = true, f.pending_while_computing_s = 0, f.windows = true; }, "its windows"},
+      {[](Facts& f) { f.tracked = 0, f.pending_while_computing_s = 0, f.window_answers = 1; }, "what they asked for"},
       {[](Facts& f) { f.pending_while_computing_s = 0, f.samples_rarely = true; }, "compare with the variant adaptive"},
       {[](Facts& f) { f.productive_polls = 0, f.moves_unseen = true; }, "an adapter moves the data: trial_ms=100"},
       {[](Facts& f) { f.moves_unseen = true; }, "keep it"},

@@ -147,6 +147,7 @@ def test_without_it_no_neighbour_wakes_the_engine(mpi: Mpi, program: Path, tmp_p
 
 # How often rank 1 rings in each of ten rounds: before it waits, and after what it sent. The first knows nothing yet.
 BLOCKING = {"send": 2, "ssend": 2, "rsend": 2, "recv": 1, "sendrecv": 3, "replace": 3, "put": 3, "get": 3, "lock": 3}
+TIMES = 10  # of blocking in calls.c
 QUICK = ("send", "recv", "sendrecv", "put")  # the others with --full
 
 
@@ -166,6 +167,9 @@ def test_who_waits_for_a_neighbour_rings_it_first(call: str, mpi: Mpi, blocking:
     computes, waits = reports(tmp_path)
     assert waits["doorbell"]["rings"] >= 8 * BLOCKING[call]
     assert computes["wake_sources"]["neighbours"] >= 5
+    windows = call in ("put", "get", "lock")
+    assert (waits["window_operations"], computes["window_operations"]) == (TIMES if call in ("put", "get") else 0, 0)
+    assert (waits["window_wait_s"] > 0, computes["window_answers"] > 0) == (windows, windows)
 
 
 # Messages that move without anybody's progress: adaptive is not woken for them. Wakes are counted, not times.

@@ -28,9 +28,11 @@ struct alignas(128) BasicThreadSlot {
 
   Atomic<std::uint64_t> started{0};
   Atomic<std::uint64_t> completed{0};
-  Atomic<std::uint64_t> weight{0};  // of what was started, see BasicActivity::needs_progress()
-  Atomic<std::uint64_t> rings{0};   // of neighbours' doorbells
-  Atomic<int> depth{0};             // interposed calls that the thread is in, and `outside`
+  Atomic<std::uint64_t> weight{0};             // of what was started, see BasicActivity::needs_progress()
+  Atomic<std::uint64_t> rings{0};              // of neighbours' doorbells
+  Atomic<std::uint64_t> window_operations{0};  // into others' windows
+  Atomic<std::uint64_t> window_wait{0};        // nanoseconds in calls that wait for those
+  Atomic<int> depth{0};                        // interposed calls that the thread is in, and `outside`
   Atomic<bool> owned{true};
   std::atomic<int> left_elsewhere{0};  // of the depth: calls of user-level threads that ended on another kernel thread
   // Its own thread's business:
@@ -138,6 +140,8 @@ class BasicActivity {
   // Of what was started: each operation that needs progress weighs `unbounded`.
   std::uint64_t weight() const { return sum(&Slot::weight); }
   std::uint64_t rings() const { return sum(&Slot::rings); }
+  std::uint64_t window_operations() const { return sum(&Slot::window_operations); }
+  Nanoseconds window_wait() const { return static_cast<Nanoseconds>(sum(&Slot::window_wait)); }
 
   // By a thread that has left MPI, before it asks whether another one is inside: of two that leave together, at least
   // one then sees the other outside. One thread alone has nobody to miss, and pays nothing.
@@ -154,6 +158,8 @@ class BasicActivity {
   }
   void remove_progress_user() { progress_users_.fetch_sub(1, std::memory_order_release); }
   std::int64_t progress_users() const { return progress_users_.load(std::memory_order_acquire); }
+  // Progress now is for those who reach into a window here: nothing of the program's own is pending, nobody waits.
+  bool only_others_wait() const { return progress_users() > 0 && pending() == 0 && !anyone_in_call(); }
   // How many there ever were.
   std::uint64_t progress_users_added() const { return added_.load(std::memory_order_relaxed); }
 

@@ -228,8 +228,10 @@ BurstResult Engine::poll(Worker& worker, EventSource* events) {
   if (!take_progress_function(worker)) return {};
   const auto rung = doorbell_ ? doorbell_->own().take() : WakeupLine::Ring::none;
   if (rung != WakeupLine::Ring::none) add(worker.answers, 1);
+  const bool for_others = activity_.only_others_wait();
   auto result = run_burst(*progress_function_, judge_, policy_.burst, [this] { return !stopping() && may_poll(); });
   if (events) arm(*events, result);
+  if (for_others) add(worker.for_others, result.productive);
   result.awaited = rung == WakeupLine::Ring::coming;
   account(worker, result);
   return_progress_function(worker);

@@ -50,11 +50,12 @@ struct Worker {
   std::atomic<std::uint64_t> wakes{0};
   std::array<std::atomic<std::uint64_t>, wake_source_names.size()> wake_sources{};
   std::atomic<std::uint64_t> parks{0};
-  std::atomic<std::uint64_t> fences{0};   // parks that interrupted the program's other CPUs
-  std::atomic<std::uint64_t> answers{0};  // polls before which a neighbour had rung
-  std::atomic<bool> lifted{false};        // an idle thread that another one lifted to the normal class
-  std::atomic<Nanoseconds> disarmed{0};   // that it left the program alone because polling did not pay
-  std::atomic<Nanoseconds> beside{0};     // see Engine::observe()
+  std::atomic<std::uint64_t> fences{0};      // parks that interrupted the program's other CPUs
+  std::atomic<std::uint64_t> answers{0};     // polls before which a neighbour had rung
+  std::atomic<std::uint64_t> for_others{0};  // productive polls, see Activity::only_others_wait()
+  std::atomic<bool> lifted{false};           // an idle thread that another one lifted to the normal class
+  std::atomic<Nanoseconds> disarmed{0};      // that it left the program alone because polling did not pay
+  std::atomic<Nanoseconds> beside{0};        // see Engine::observe()
   std::atomic<bool> ended{false};
   ThreadUsage final_usage;  // valid once ended
   // Its own, between two observations:

@@ -161,8 +161,8 @@ def partner_hooks(function: Function, table: Table) -> tuple[list[str], list[str
     if matches(table["reaches_window"], function.base):
         return [], [f"Target(call, {typed['win']}, {typed['target_rank']}).reached(code);"]
     if matches(table["asks_window"], function.base):
-        target = f"const Target target(call, {typed['win']}, {typed.get('rank', 'Target::all')});"
-        return [target, "target.ring();"], ["target.learn(code);"] if "rank" in typed else []
+        target = f"Target target(call, {typed['win']}, {typed.get('rank', 'Target::all')});"
+        return [target, "target.ring();"], ["target.answered(code);"]
     if not matches(table["asks_partner"], function.base):
         return None
     before: list[str] = []

@@ -173,6 +173,11 @@ class Call {
     if (number <= 0) return;
     if (!broken("windows")) runtime_->engine->activity().remove_progress_user();
   }
+  // An operation into another's window began, and calls that wait for such took this long.
+  PE_ALWAYS_INLINE void reached_window() {
+    if (counts()) add(slot().window_operations, 1);
+  }
+  void waited_for_window(Nanoseconds time) { add(slot().window_wait, static_cast<std::uint64_t>(time)); }
   // Null: wait as the MPI does. Nobody polls for sleepers while something holds the engine off, and a user-level thread
   // that sleeps would keep others from its kernel thread: an MPI that knows them lets others run.
   PE_ALWAYS_INLINE ManagedWaits* managed_waits() const {

@@ -50,16 +50,21 @@ class Target {
   PE_ALWAYS_INLINE Target(Call& call, MPI_Win window, int rank)
       : call_(call), window_(window), rank_(rank), near_(call.doorbell() && call.doorbell()->has_neighbours()) {}
   // Before a call that waits for it.
-  PE_ALWAYS_INLINE void ring() const {
+  PE_ALWAYS_INLINE void ring() {
+    begin_ = call_.counts() ? now() : 0;
     if (near_) [[unlikely]]
       ring_known();
   }
   // After an operation.
   PE_ALWAYS_INLINE void reached(int code) const {
-    if (near_ && code == MPI_SUCCESS) [[unlikely]]
+    if (code != MPI_SUCCESS) return;
+    call_.reached_window();
+    if (near_) [[unlikely]]
       ring_if_asked();
   }
-  PE_ALWAYS_INLINE void learn(int code) const {
+  // After a call that waited.
+  PE_ALWAYS_INLINE void answered(int code) const {
+    if (begin_ > 0) call_.waited_for_window(now() - begin_);
     if (near_ && code == MPI_SUCCESS) [[unlikely]]
       learn_world_rank();
   }
@@ -75,6 +80,7 @@ class Target {
   MPI_Win window_;
   int rank_;
   bool near_;
+  Nanoseconds begin_ = 0;
 };
 
 }  // namespace progress_engine

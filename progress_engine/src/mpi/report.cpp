@@ -74,6 +74,7 @@ void add(const Worker& worker, Report& report, Totals& totals) {
   report.wakes += worker.wakes;
   report.parks += worker.parks;
   report.fences += worker.fences;
+  report.window_answers += worker.for_others;
   for (std::size_t i = 0; i < report.wake_sources.size(); ++i) report.wake_sources[i] += worker.wake_sources[i];
   totals.disarmed += worker.disarmed;
   totals.beside = std::max(totals.beside, worker.beside.load());
@@ -98,6 +99,8 @@ void add_engine(const Engine& engine, Report& report) {
   if (!engine.workers().empty()) report.pending_while_computing_s = to_seconds(totals.beside);
   report.verdict = engine.verdict();
   report.tracked = engine.activity().started();
+  report.window_operations = engine.activity().window_operations();
+  report.window_wait_s = to_seconds(engine.activity().window_wait());
   report.large = engine.activity().weight() / Activity::unbounded;
   report.pending = engine.activity().pending();
   report.progress_users = engine.activity().progress_users();

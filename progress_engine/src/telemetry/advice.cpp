@@ -39,6 +39,9 @@ std::string advice(const Facts& facts) {
   if (measured) return std::string(after_a_trial(facts.verdict));
   if (facts.polls_in_calls_alone)
     return "it polls inside the program's calls alone: only a program that calls MPI while it computes gains by that";
+  if (!computes_beside && facts.window_answers > 0)
+    return "others reached into its windows while it computed, and polls moved what they asked for: compare with the "
+           "variant off";
   if (!computes_beside && facts.windows)
     return "others may have reached into its windows while it computed, which nobody counts: compare with the variant "
            "off";
@@ -98,6 +101,7 @@ Facts facts_of(const Report& report) {
           .tracked = report.tracked,
           .large = report.large,
           .productive_polls = report.productive_polls,
+          .window_answers = report.window_answers,
           .wakes = report.wakes,
           .announced = by(WakeSource::traffic) + by(WakeSource::neighbour),
           .verdict = report.verdict.word};
@@ -116,7 +120,7 @@ std::string common_verdict(const std::vector<Facts>& ranks) {
 Facts facts_of_job(const std::vector<Facts>& ranks) {
   const auto share = [](const Facts& rank) { return rank.pending_while_computing_s / std::max(rank.lifetime_s, 1e-9); };
   Facts job = *std::ranges::max_element(ranks, {}, share);
-  job.tracked = job.large = job.productive_polls = job.wakes = job.announced = 0;
+  job.tracked = job.large = job.productive_polls = job.window_answers = job.wakes = job.announced = 0;
   for (const auto& rank : ranks) {
     job.windows = job.windows || rank.windows;
     job.samples_rarely = job.samples_rarely || rank.samples_rarely;
@@ -124,6 +128,7 @@ Facts facts_of_job(const std::vector<Facts>& ranks) {
     job.tracked += rank.tracked;
     job.large += rank.large;
     job.productive_polls += rank.productive_polls;
+    job.window_answers += rank.window_answers;
     job.wakes += rank.wakes;
     job.announced += rank.announced;
   }

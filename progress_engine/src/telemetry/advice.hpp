@@ -26,6 +26,7 @@ struct Facts {
   std::uint64_t tracked = 0;
   std::uint64_t large = 0;  // of these, those that need progress
   std::uint64_t productive_polls = 0;
+  std::uint64_t window_answers = 0;
   std::uint64_t wakes = 0;
   std::uint64_t announced = 0;  // of these, by traffic or a neighbour
   std::string verdict;          // of trial_ms

@@ -67,7 +67,11 @@ Member initially(Member value = {}) {  // empty or 0 where a list names nothing
   FIELD(std::string, mpi, , "what the program's MPI calls itself; empty without one")                                  \
   FIELD(std::string, abi, , "the MPI library that the engine was built for")                                           \
   FIELD(std::uint64_t, managed_sleeps, , "how often a blocking call slept until the engine had completed it")          \
-  FIELD(bool, windows, , "whether there were windows, in which others reach into the program's memory uncounted")      \
+  FIELD(bool, windows, , "whether there were windows")                                                                 \
+  FIELD(std::uint64_t, window_operations, , "into others' windows; not seen under offload")                            \
+  FIELD(double, window_wait_s, , "seconds in calls that wait for those: locks, flushes, unlocks, fences, completions") \
+  FIELD(std::uint64_t, window_answers, ,                                                                               \
+        "productive polls while nothing of the program's own was pending: others reached into its windows")            \
   FIELD(bool, samples_rarely, , "whether the engine's threads see what is pending only where a CPU is idle")           \
   FIELD(bool, waits_for_announcements, , "whether they sleep until something announces a message")
 
