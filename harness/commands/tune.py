@@ -72,7 +72,7 @@ def tune(
         str, typer.Option("--search", metavar="effects|tpe|random|grid", help="How new settings are proposed.")
     ] = "effects",
     places: Annotated[
-        int, typer.Option("--places", min=2, max=40, help="How many settings are measured by turns.")
+        int, typer.Option("--places", "--seats", min=2, max=40, help="How many settings are measured by turns.")
     ] = 6,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it

@@ -190,7 +190,7 @@ WRONG = {
     f"{TUNE} --mpi mpich,openmpi": "a search is of one MPI",
     f"{TUNE} --study overlap-ratio -- true": "one of the two is tuned",
     f"{TUNE} --variant quick": "no variant called 'quick'",
-    f"{TUNE} --places 1": "Invalid value for '--places'",  # who leads would leave none for anybody else
+    f"{TUNE} --seats 1": "Invalid value for '--places' / '--seats'",  # who leads would leave none for anybody else
     "bisect": "give --good and --bad",
     "bisect --good HEAD --bad HEAD": "there is nothing between them",
     f"{BISECT} --base bare": "leave --base out",
