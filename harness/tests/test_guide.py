@@ -60,8 +60,9 @@ CLUSTERS_OWN = {
     "mycluster.py": "modules.py",  # with Spack the guide makes another
     "--mpi openmpi": "--mpi mpich",
     "overlap-ratio": "overlap-ratio --scale test",
-    "cmake --build build/mpich": "cmake --build build/mpich --target engine_to_preload microbench",
+    "cmake --build build/mpich": "cmake --build build/mpich --target progress_engine/all microbench",
     # what the guide writes stays out of this checkout
+    "/opt/progress-engine": "$PWD/installed",
     "./bench": BENCH,
     "-S .": f"-S {ROOT}",
     "-DCMAKE_BUILD_TYPE=Release": "-DCMAKE_BUILD_TYPE=Release -DOVERLAP_BENCH_FAST_BUILD=ON",  # on a node with one CPU
