@@ -29,7 +29,8 @@ VENV = {
         "echo deb-src http://deb.debian.org/debian bookworm main >>/etc/apt/sources.list",
         f"{INSTALL} gcc libc6-dev make libbz2-dev libffi-dev liblzma-dev libsqlite3-dev libssl-dev zlib1g-dev",
         "mkdir /python && cd /python && apt-get source -q --download-only python3.11",
-        "cd /python && tar xf *.orig.tar.* --strip-components=1 && ./configure -q CFLAGS=-O1 && make -s -j2 install",
+        "cd /python && tar xf *.orig.tar.* --strip-components=1 && ./configure -q CFLAGS=-O1 && make -s -j2",
+        "cd /python && make -s install",
         "apt-get purge -q -y gcc gcc-10 cpp cpp-10 make && python3.11 -m venv /venv",
     ],
 }
