@@ -132,7 +132,7 @@ class Records:
         """Of each session beside which something else ran, that it did."""
         found = ((name, took(disturbance(mine))) for name, mine in self.points.groupby("session", sort=False))
         again = "Measure again when the machine is idle."
-        return [f"Something else ran beside session {name}: {said}. {again}" for name, said in found if said]
+        return [f"Session {name} was disturbed: {said}. {again}" for name, said in found if said]
 
     @cached_property
     def samples(self) -> pd.DataFrame:

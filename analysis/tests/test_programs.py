@@ -106,7 +106,7 @@ def test_a_busy_machine_is_said_beside_the_verdict(tmp_path: Path) -> None:
     assert said(evidence).endswith(
         " Measure again: the machine was disturbed: something else took 44 % of the measured time."
     )
-    assert "Something else ran beside session s: something else took 44 % " in document(evidence)
+    assert "Session s was disturbed: something else took 44 % " in document(evidence)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_busy_machine_is_told_with_the_answer(tmp_path: Path) -> None:
     told: list[str] = []
     session = changed_points(made(tmp_path / "s"), "*", noise={"others_s": 0.5, "watched_s": 1.0})
     build_report([session], tmp_path / "out", tell=told.append)
-    assert "Something else ran beside session s: something else took 4" in told[0]
+    assert "Session s was disturbed: something else took 4" in told[0]
 
 
 FULL = pytest.mark.full
