@@ -14,7 +14,7 @@ import pytest
 
 from harness.base.paths import VENV
 
-from .conftest import ALL, PROGRAMS, STANDARD, Launcher, compiled, lines, reports, said_by_engine
+from .conftest import ALL, STANDARD, Launcher, compiled, lines, reports, said_by_engine
 from .test_offload import usable
 from .test_tracker import KINDS, groups_that_run
 
@@ -109,19 +109,12 @@ def test_an_engine_of_another_abi_does_nothing_and_says_why(engine: str, of_prog
 
 
 def test_one_prefix_serves_programs_of_both(tmp_path: Path) -> None:
-    """Also one whose library alone names its MPI."""
     for mpi in map(usable, PAIR):
         install = [str(VENV / "bin" / "cmake"), "--install", str(mpi.build_dir / "progress_engine")]
         subprocess.run([*install, f"--prefix={tmp_path}"], check=True, capture_output=True, timeout=120)
     tool = (str(tmp_path / "bin" / "progress-run"), "--strict", "--set", f"report_file={tmp_path}/report.%r", "--")
     for name, soname in zip(PAIR, ("libmpi.so.12", SONAME), strict=True):
-        mpi = ALL[name]
-        programs = [compiled(mpi, "operations.c", tmp_path, "-lpthread")]
-        library = compiled(mpi, "early.cpp", tmp_path, "-DHOW=1", library=f"libearly-{soname}")
-        user = tmp_path / f"user-{soname}"
-        linked = ("-DPROGRAM", str(library), f"-Wl,-rpath,{tmp_path},--allow-shlib-undefined", "-o", str(user))
-        subprocess.run(["c++", str(PROGRAMS / "early.cpp"), *linked], check=True, timeout=120)
-        for program, words in ((programs[0], ("both_ways",)), (user, ())):
-            result = Launcher(mpi, program).run(*words, prefix=tool)
-            assert result.returncode == 0, result.stderr
-            assert [(report["active"], report["abi"]) for report in reports(tmp_path)] == [(True, soname)] * 2
+        program = Launcher(ALL[name], compiled(ALL[name], "operations.c", tmp_path, "-lpthread"))
+        result = program.run("both_ways", prefix=tool)
+        assert result.returncode == 0, result.stderr
+        assert [(report["active"], report["abi"]) for report in reports(tmp_path)] == [(True, soname)] * 2

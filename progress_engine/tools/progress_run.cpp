@@ -93,17 +93,10 @@ std::string mpi_of_python() {
   return found == names.end() ? "" : found->second;
 }
 
-// What the program uses, as far as it is known. Its libraries are asked only where there is a choice: every rank does.
-std::string mpi_of(const std::string& program, const Preloading& preloading, const std::vector<Build>& builds) {
-  if (!preloading.mpi.empty()) return preloading.mpi;
-  if (const auto said = mpi_of_python(); !said.empty()) return said;
-  const auto another = [](const Build& build) { return !same_abi(build.built_for, built_for()); };
-  return std::ranges::any_of(builds, another) ? mpi_brought_in(program) : "";
-}
-
 // The build for a program that uses `mpi`, or for this tool's own MPI where that is not known. If there is none
 // `refusal` says why.
-std::filesystem::path build_for(const std::vector<Build>& builds, const std::string& mpi, std::string& refusal) {
+std::filesystem::path build_for(const std::string& mpi, std::string& refusal) {
+  const auto builds = builds_here();
   const auto fits = [&](const Build& build) { return same_abi(build.built_for, mpi.empty() ? built_for() : mpi); };
   if (const auto found = std::ranges::find_if(builds, fits); found != builds.end()) return found->folder;
   std::set<std::string> others;
@@ -160,8 +153,7 @@ void prepare(const Options& options) {
     throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
   auto preloading = how_to_preload(program);
   std::string lacking;
-  const auto builds = builds_here();
-  const auto build = build_for(builds, mpi_of(program, preloading, builds), lacking);
+  const auto build = build_for(preloading.mpi.empty() ? mpi_of_python() : preloading.mpi, lacking);
   if (preloading.refusal.empty() && library_given(engine_variable).empty()) preloading.refusal = lacking;
   if (!preloading.refusal.empty()) {
     if (options.strict) throw Refusal(fmt::format("{} {}.", program, preloading.refusal));

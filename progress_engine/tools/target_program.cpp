@@ -2,13 +2,10 @@
 #include "target_program.hpp"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -68,7 +65,8 @@ std::string interpreter_of(std::ifstream& file, const std::vector<Elf64_Phdr>& s
   return named == segments.end() ? "" : text_at(file, named->p_offset);
 }
 
-// The libraries that an ELF file names itself (DT_NEEDED).
+// The libraries that an ELF file names itself (DT_NEEDED). What those bring in the engine sees when MPI begins: asking
+// the loader here would have every rank read all libraries twice.
 std::vector<std::string> libraries_of(std::ifstream& file, const std::vector<Elf64_Phdr>& segments) {
   const auto dynamic = std::ranges::find(segments, Elf64_Word{PT_DYNAMIC}, &Elf64_Phdr::p_type);
   if (dynamic == segments.end()) return {};
@@ -135,37 +133,6 @@ Preloading how_to_preload(const std::string& path) {
     if (name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")) result.before = name;
   }
   return result;
-}
-
-std::string mpi_brought_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const auto header = read_at<Elf64_Ehdr>(file, 0);
-  if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "";
-  auto loader = interpreter_of(file, segments_of(file, header));
-  if (loader.empty()) return "";
-  std::string list = "--list";
-  std::string program = path.find('/') == std::string::npos ? "./" + path : path;
-  std::array<char*, 4> command = {loader.data(), list.data(), program.data(), nullptr};
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const bool started = posix_spawn(&child, loader.c_str(), &actions, nullptr, command.data(), environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string said;
-  std::array<char, 4096> part{};
-  for (ssize_t count = 0; (count = read(ends[0], part.data(), part.size())) > 0;)
-    said.append(part.data(), static_cast<std::size_t>(count));
-  close(ends[0]);
-  if (!started || waitpid(child, nullptr, 0) < 0) return "";
-  std::istringstream words(said);  // "libmpi.so.12 => /usr/lib/libmpi.so.12 (0x...)" a line
-  for (std::string word; words >> word;)
-    if (is_mpi_library(word)) return word.substr(word.rfind('/') + 1);
-  return "";
 }
 
 namespace {

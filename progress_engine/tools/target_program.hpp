@@ -19,10 +19,6 @@ struct Preloading {
 // Of the program in `path`.
 Preloading how_to_preload(const std::string& path);
 
-// The MPI library that the libraries of the program in `path` bring in; "" if none does, or where it is not known. Asks
-// the program's dynamic loader, which reads them all: some milliseconds.
-std::string mpi_brought_in(const std::string& path);
-
 // LD_PRELOAD is a list that blanks and colons divide, and in which $ begins a name of the loader's: nothing quotes
 // them.
 
