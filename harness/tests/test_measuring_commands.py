@@ -93,7 +93,7 @@ def test_it_leaves_a_normal_session_whose_records_verify_the_engine(results: Pat
     refused = bench("engine-costs", "--resume", session.name)
     assert refused.returncode == 2 and "is none of ./bench engine-costs" in refused.stderr
     resumed = bench("harm", "--resume", session.name)
-    assert resumed.returncode == 3 and "1 launch of " in resumed.stderr, resumed.stderr
+    assert resumed.returncode == 3 and ": 1 launch" in resumed.stderr, resumed.stderr
     assert len(list((session / "records").glob("*.jsonl"))) == 1
     assert "armed" in records.read(next((session / "records").glob("*.adaptive.jsonl"))).points[0]["samples"]
 
@@ -359,4 +359,4 @@ def test_the_parts_measure_every_row(results: Path, tmp_path: Path, monkeypatch:
     next((session / "records").glob("*.off.jsonl")).unlink()
     again = bench("engine-costs", "--resume", session.name)
     assert again.returncode == 0, again.stderr
-    assert "1 launch of " in again.stderr
+    assert ": 1 launch" in again.stderr
