@@ -143,7 +143,7 @@ std::string work_words(const Report& report) {
                      report.polls, report.productive_polls, report.wakes, report.parks);
 }
 
-// "; into others' windows 300 operations, 0.012 s in calls that wait for them; 298 polls for operations into its own"
+// "; into others' windows 300 operations, 0.012 s in calls that wait for them; 9 polls moved something of others ..."
 std::string window_words(const Report& report) {
   if (!report.windows || report.offload) return "";
   return fmt::format(
