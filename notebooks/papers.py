@@ -19,7 +19,7 @@ from analysis.studies.ruhela import COLLECTIVE_OVERLAP
 
 book = Book(
     "results/reference/demo results/reference/n-load results/reference/miwa results/reference/collectives/two-nodes "
-    "results/reference/context-switches results/reference/ult-overlap results/reference/gemini",
+    "results/reference/context-switches results/reference/gemini",
     SESSION,
 )
 MB = 1 << 20
@@ -288,10 +288,10 @@ figures("ruhela")
 # ## Fukuoka et al., MPI+myth (HPCC 2019)
 #
 # The paper gives all MPI calls of many user-level threads to one communication thread. The engine's variant `offload`
-# does that for any MPI. The session has one core a node, so the communication thread has no core of its own.
-
-# %%
-ULTS = {"threading": "ult"}
+# does that for any MPI. Of its studies no session is kept: their messages are short, and none was measured on a line
+# that limits such messages. Where a session has these studies, claims and figures below show them:
+#
+#     ./bench run fukuoka --scale quick
 
 # %% [markdown]
 # ### What the paper says
@@ -300,42 +300,10 @@ ULTS = {"threading": "ult"}
 book.published("fukuoka")
 
 # %% [markdown]
-# ### Threads that communicate at once (study F1)
-#
-# The other way is to let all threads call MPI themselves (`bare-multiple`), which then takes locks.
-
-# %%
-ratios = [
-    book.value(
-        Ratio("mean_latency_s", "offload", "bare-multiple", {"threads": 8, **ULTS}), "concurrent-latency", mpi=mpi
-    )
-    for mpi in ("mpich", "openmpi", "intel-mpi")
-]
-book.states(
-    "The mean latency of eight threads with `offload` over that with their own calls is [1.22] on MPICH, [1.16] on "
-    "Open MPI and [1.00] on Intel MPI.",
-    *ratios,
-    holds=all(ratios),
-)
-
-# %% [markdown]
-# ### Overlap by user-level threads, and two ways to wait (studies F2 and F3)
-#
-# Each thread exchanges a message, computes, and exchanges again, with blocking calls. A waiting thread is taken from
-# the queue of ready threads, or put back into it. What either gives is not known here: no session that is kept has it
-# on a line that limits messages of such sizes. Where a session has these studies, claims and figures below show them.
-
-# %% [markdown]
 # ### Claim by claim
 
 # %%
 claims("fukuoka")
-
-# %%
-book.states(
-    "Not testable with fewer than four cores: [6].",
-    book.decided("fukuoka", "not testable here"),
-)
 
 # %% [markdown]
 # ### The figures

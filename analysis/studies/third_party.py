@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other people's codes under the engine: how long their launches take, and what they print. Their own verification
 decides whether there is a time.
-
-What was measured: docs/measured/other-codes.md.
 """
 
 from __future__ import annotations
