@@ -17,6 +17,7 @@ import pytest
 from analysis.compare import judge
 from analysis.compare.comparison import Comparison, Judgement, PointVerdict
 from analysis.compare.judge import Pair, _points, _session, compare, mean_change
+from analysis.compare.missing import differences
 from analysis.compare.pairs import Measured
 from analysis.errors import UsageError
 from analysis.statistics.interval import Interval, holm
@@ -103,6 +104,8 @@ def test_different_machines_are_refused_with_the_reason(base: Path, tmp_path: Pa
     with pytest.raises(UsageError, match="different processors: Example CPU in BASE, Other CPU in NEW"):
         compare(base, other)
     assert "compared by force: different processors" in compare(base, other, force=True).notes[0]
+    lines = differences({"session": "a", "network": "of tbf"}, {"session": "b", "network": "of htb"})[0]
+    assert "different networks: of tbf in BASE, of htb in NEW" in lines
     (other / "session.json").unlink()
     shutil.rmtree(other / "nodes")
     with pytest.raises(UsageError, match="does not say what machine"):

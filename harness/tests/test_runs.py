@@ -78,6 +78,8 @@ def test_a_whole_run_on_both_families_over_two_nodes(results: Path) -> None:
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
     for line in lines(session):
         validator.validate(line)
+        if "header" in line:
+            assert line["header"]["context"]["network_measured"] == facts["network_measured"] != {}
     work: dict[str, set[int]] = {}
     for line in lines(session):
         if "point" in line:
