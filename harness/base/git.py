@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from harness.base import process
 from harness.base.errors import UsageError
@@ -49,6 +50,12 @@ def dirty(repository: Path) -> bool | None:
     """Whether its files are not those of its commit; None where that cannot be told."""
     state = ask(repository, "status", "--porcelain")
     return bool(state.out.strip()) if state.status == 0 else None
+
+
+def state(repository: Path) -> dict[str, Any] | None:
+    """`commit` and `dirty` of its files; None where git knows nothing of them."""
+    commit, changed = ask(repository, "rev-parse", "HEAD"), dirty(repository)
+    return None if commit.status != 0 or changed is None else {"commit": commit.out.strip(), "dirty": changed}
 
 
 def subject(repository: Path, commit: str) -> str:

@@ -31,6 +31,7 @@ _make_absolute(*FOLDERS)
 
 ROOT = Path(__file__).resolve().parents[2]
 IN_CLONE = (ROOT / "bench").is_file()  # which is no part of an installed package
+PACKED_FROM = "commit.json"  # in an installed package's ROOT: the commit that it was made of, see git.state
 HOME = Path(os.environ.get("OVERLAP_BENCH_HOME") or (ROOT if IN_CLONE else "~/overlap-bench")).expanduser().resolve()
 VENV = ROOT / ".venv" if IN_CLONE else Path(sys.prefix)
 PYTHON = VENV / "bin" / "python"

@@ -25,7 +25,7 @@ from harness import __version__
 from harness.base import archive, git, machine, validate
 from harness.base.errors import Failure, UsageError, meant
 from harness.base.mpis import MPIS
-from harness.base.paths import ROOT, results_dir
+from harness.base.paths import IN_CLONE, PACKED_FROM, ROOT, results_dir
 from harness.job.launch import salvage
 from harness.job.plan import Gate, Rounds
 from harness.job.program import Program
@@ -201,10 +201,10 @@ class Session:
 
 
 def _git() -> Git | None:
-    commit, dirty = git.ask(ROOT, "rev-parse", "HEAD"), git.dirty(ROOT)
-    if commit.status != 0 or dirty is None:
-        return None
-    return Git(commit.out.strip(), dirty=dirty)
+    """A clone's, or what the installed package was made of."""
+    packed = ROOT / PACKED_FROM
+    state = git.state(ROOT) if IN_CLONE else json.loads(packed.read_text()) if packed.is_file() else None
+    return Git(**state) if state else None
 
 
 def mpi_facts(names: list[str]) -> dict[str, Any]:

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hatchling's build hook: the wheel of `./bench wheel` brings what that has built. Any other stays pure Python."""
+"""Hatchling's build hook: a wheel names the commit that it was made of. That of `./bench wheel` brings what that has
+built, any other stays pure Python."""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class WheelHook(BuildHookInterface):  # type: ignore[misc] # Hatchling is where the wheel is built, and not here
-    def initialize(self, _version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version != "editable":
+            self._name_commit(build_data)
         given = os.environ.get("OVERLAP_BENCH_PREBUILT")  # by `./bench wheel`
         if not given:
             return
@@ -21,3 +27,13 @@ class WheelHook(BuildHookInterface):  # type: ignore[misc] # Hatchling is where 
         build_data["shared_scripts"] |= {str(tool): tool.name for tool in (made / "bin").iterdir()}
         build_data["shared_data"] |= {str(made / folder): folder for folder in ("include", "lib")}
         build_data["force_include"] |= {str(made / "prebuilt"): "overlap_bench/prebuilt"}
+
+    def _name_commit(self, build_data: dict[str, Any]) -> None:
+        sys.path.insert(0, self.root)
+        from harness.base import git, paths  # noqa: PLC0415 # found since that line
+
+        if state := git.state(Path(self.root)):
+            self._made = tempfile.TemporaryDirectory()
+            file = Path(self._made.name) / paths.PACKED_FROM
+            file.write_text(json.dumps(state))
+            build_data["force_include"][str(file)] = f"overlap_bench/{file.name}"
