@@ -11,6 +11,7 @@ from workloads.apps import applications, benchmarks, kernels, spec
 CODES = (
     benchmarks.IMB,
     benchmarks.OSU,
+    benchmarks.IMB_ASYNC,
     kernels.NPB,
     kernels.P3DFFT,
     kernels.P3DFFT3,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The outputs that are tables: OSU Micro-Benchmarks 5 to 7, Intel MPI Benchmarks 2019 to 2021.
+"""The outputs that are tables: OSU Micro-Benchmarks 5 to 7, Intel MPI Benchmarks 2019 to 2021, and IMB-ASYNC, which
+prints a line for each row.
 
 Columns are read by their names, which differ with a program's options, never by their places.
 """
@@ -21,6 +22,7 @@ from workloads.apps.reading import (
     amount,
     count,
     number,
+    positive,
     whole_lines,
 )
 
@@ -159,3 +161,34 @@ def _imb_row(heads: dict[str, Value], columns: list[str], words: list[str]) -> R
         raise Damaged(f"its own check found {values['defects']} defects in {point.get('benchmark', 'one of its own')}")
     known = [name for name in columns if name in IMB_COLUMNS]
     return Row(point, {IMB_COLUMNS[n].quantity: IMB_COLUMNS[n].factor * amount(values[n], n) for n in known})
+
+
+_ASYNC = re.compile(
+    r"^(a?sync)_(\w+): \{ len: (\S+), "
+    r'(?: error: "(.*)"|ncycles: \S+,  time: \[ (\S+), .*, overhead: \[ (\S+) , .*\]) \}$',
+    re.MULTILINE,
+)
+
+
+def imb_async(text: str) -> Output:
+    """IMB-ASYNC, whose counts are of bytes: `async_X` with the time of a whole cycle, and how much of it was not
+    computation; with the time of `sync_X`, where that was run before."""
+    whole_lines(text)
+    rows, pure = [], {}
+    for kind, name, size, error, time, exposed in _ASYNC.findall(text):
+        point: dict[str, Value] = {"benchmark": name, "size_bytes": count(size, "len")}
+        if error:
+            rows.append(Row(point, {}, f"it says '{error}'"))
+            continue
+        overall = positive(time, "time")
+        if kind == "sync":
+            pure[name, size] = overall
+            continue
+        left = amount(exposed, "overhead")
+        if left > overall:
+            raise Damaged(f"the overhead of {name} is longer than its time")
+        samples = {"overall_s": overall, "exposed_s": left, "compute_s": overall - left}
+        rows.append(Row(point, samples | ({"pure_s": pure[name, size]} if (name, size) in pure else {})))
+    if not rows:
+        raise Damaged("it has no line of results")
+    return Output(rows)

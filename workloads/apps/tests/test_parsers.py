@@ -15,10 +15,11 @@ from workloads.apps import applications, programs, spec
 from workloads.apps.programs import lammps
 from workloads.apps.reading import Damaged, Parser
 from workloads.apps.table import CASES
-from workloads.apps.tables import imb, osu
+from workloads.apps.tables import imb, imb_async, osu
 from workloads.apps.tests.outputs import SAMPLES, SYNTHETIC
 
 PARSERS: dict[str, Parser] = {
+    "async": imb_async,
     "imb": imb,
     "osu": osu,
     "npb": programs.npb,
@@ -46,6 +47,7 @@ def parser_of(name: str) -> Parser:
 
 # output -> rows, a row by its place, one of its quantities, and the value
 EXPECTED = {
+    "async-imb-2023": (9, 8, {"benchmark": "allreduce", "size_bytes": 1048576}, "exposed_s", 0.0135917),
     "dolfinx-0.5-poisson": (1, 0, {}, "time_s", 2.358151),
     "espresso-6.7-silicon": (1, 0, {}, "cpu_s", 0.5),
     "hpcc-1.5": (1, 0, {"processes": 2}, "ptrans_bytes_per_s", 0.122777e9),
@@ -109,6 +111,8 @@ def test_an_output_as_it_came(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [
+        ("async-imb-2023", "overhead: [ 0.0135917", "overhead: [ 0.9", "overhead of allreduce is longer than its time"),
+        ("async-imb-2023", "len: 1024, n", "len: 1k, n", "len: '1k' does not say how many"),
         ("osu-7.4-ibcast-validate", "Pass\n2048", "Fail\n2048", "its own validation says Fail of messages of 1024"),
         (
             "osu-7.4-ibcast-validate",
@@ -234,8 +238,8 @@ def test_imb_finds_defects_itself() -> None:
 
 
 # What has no last line by which a cut could be told: whole lines of it are read, and of the sizes that are lacking the
-# study's points say so (test_program_launch: "its output has no line of this point").
-WITHOUT_END = {"imb-2021-mt", *(name for name in SAMPLES if name.startswith("osu-"))}
+# study's points say so (test_program_output: "its output has no line of this point").
+WITHOUT_END = {"async-imb-2023", "imb-2021-mt", *(name for name in SAMPLES if name.startswith("osu-"))}
 
 
 @pytest.mark.parametrize("name", SAMPLES)
