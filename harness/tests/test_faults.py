@@ -29,7 +29,7 @@ from harness.vcluster.tests.vcluster_fixtures import UNPRIVILEGED, processes, ru
 
 pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.full, pytest.mark.timeout(300)]
 
-LIMIT_S = 20  # a launch takes two or three
+LIMIT_S = 40  # a launch takes two or three, beside other work five
 RUN = [
     *("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", f"timeout_s={LIMIT_S}"),
     *("--set", "min_samples=6", "--set", "max_samples=6"),
@@ -121,7 +121,7 @@ def _slurm() -> None:
 
 
 def second_launch_under_slurm(*more: str) -> tuple[Running, Cluster]:
-    running = Running(*RUN, *UNDER_SLURM, *more)
+    running = Running(*RUN, "--set", "timeout_s=120", *UNDER_SLURM, *more)  # none of these waits for it
     running.wait_for("1/")
     nodes = running.nodes()
     in_mid_message(nodes)
