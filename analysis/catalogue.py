@@ -18,7 +18,7 @@ import pandas as pd
 
 from analysis import studies
 from analysis.chapter import Chapter
-from analysis.errors import UsageError
+from analysis.errors import UsageError, there_are
 from analysis.evidence import Evidence
 from analysis.figures.toolkit import Drawn, mark_simulated
 
@@ -51,7 +51,7 @@ COLUMNS = ["study", "quantity", "relation", "value", "high", "unit", "condition"
 def of_paper(name: str) -> tuple[Chapter, ...]:
     """The chapters of a paper, by the name of its file."""
     if name not in PAPERS:
-        raise UsageError(f"{name}: no such paper; there are {', '.join(PAPERS)}")
+        raise UsageError(f"There is no paper '{name}'. {there_are(name, PAPERS)}")
     return tuple(sorted(_of_file(f"{studies.__name__}.{name}"), key=_place))
 
 

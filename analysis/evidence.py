@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.errors import UsageError
+from analysis.errors import UsageError, there_are
 from analysis.metrics.evaluate import REFERENCE, evaluate
 from analysis.records import frames
 from analysis.records.disturbance import disturbance, disturbed, measured_s
@@ -69,8 +69,9 @@ class Choice:
             there = set(points[column].dropna()) if column in points else set()
             for name in wanted:
                 if name not in there:
-                    known = ", ".join(str(int(x)) if option == "size" else str(x) for x in sorted(there)) or "none"
-                    raise UsageError(f"--{option} {name}: the session has no such points; it has {known}")
+                    known = [str(int(x)) if option == "size" else str(x) for x in sorted(there)] or ["none"]
+                    others = there_are(str(name), known)
+                    raise UsageError(f"--{option} {name}: the session has no such points. {others}")
 
     def options(self) -> str:
         """The options of ./bench report: '--mpi mpich,openmpi --size 4194304'."""

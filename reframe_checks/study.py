@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.base import variants
-from harness.base.errors import UsageError, meant
+from harness.base.errors import UsageError, meant, there_are
 from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Sweep, interleave
 from harness.job.program import Program
 from workloads.apps.table import CASES
@@ -283,7 +283,7 @@ class Study:
     def scale(self, name: str, settings: Mapping[str, str]) -> Scale:
         """The scale with `settings` applied: an axis's values ("size_bytes": "1024,65536") or one of LIMITS."""
         if name not in self.scales:
-            raise UsageError(f"Study {self.name} has no scale '{name}'. It has: {', '.join(self.scales)}.")
+            raise UsageError(f"Study {self.name} has no scale '{name}'. {there_are(name, self.scales)}")
         scale = self.scales[name]
         for key, text in settings.items():
             scale = self._with_setting(scale, key, text)
@@ -309,9 +309,8 @@ class Study:
                     raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
                 return replace(scale, limit=scale.limit | {key: values})
             return replace(scale, grids=tuple(grid | {key: values} for grid in scale.grids))
-        known = ", ".join([*axes, *LIMITS, *([RANKS] if self.case else [])])
-        near = meant(key, [*axes, *LIMITS])
-        raise UsageError(f"Study {self.name} has no parameter '{key}'. {near}It has: {known}.")
+        known = [*axes, *LIMITS, *([RANKS] if self.case else [])]
+        raise UsageError(f"Study {self.name} has no parameter '{key}'. {there_are(key, known)}")
 
 
 def _check_range(where: str, axis: Parameter, values: Sequence[Value]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from spack_env import externals, mpis
@@ -56,7 +56,7 @@ def make(name: str, template: str, prefixes: Iterable[Path] = ()) -> SpackSite:
     if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"A site's name is made of letters, digits, - and _, not '{name}'.")
     if template not in templates():
-        raise UsageError(f"There is no template '{template}'. There are: {', '.join(templates())}.")
+        raise UsageError(f"There is no template '{template}'. {there_are(template, templates())}")
     folder = SITES / name
     folder.mkdir(parents=True, exist_ok=True)
     found, left_out = _mpis(folder / "shims", template, prefixes)

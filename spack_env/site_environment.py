@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from harness.base import process
-from harness.base.errors import Failure, UsageError
+from harness.base.errors import Failure, UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.base.paths import IN_CLONE, ROOT
 from harness.base.steps import has_stamp, run_step, setup_lock, write_stamp
@@ -66,7 +66,7 @@ def version() -> str:
 def environment(name: str) -> Environment:
     """The environment of this name; UsageError with the names there are."""
     if name not in ENVIRONMENTS:
-        raise UsageError(f"There is no environment '{name}'. There are: {', '.join(ENVIRONMENTS)}.")
+        raise UsageError(f"There is no environment '{name}'. {there_are(name, ENVIRONMENTS)}")
     return ENVIRONMENTS[name]
 
 

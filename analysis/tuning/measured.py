@@ -22,7 +22,7 @@ import pandas as pd
 
 from analysis.compare.pairs import Measured as Point
 from analysis.compare.pairs import measured
-from analysis.errors import UsageError
+from analysis.errors import UsageError, there_are
 from analysis.metrics.formulas import METRICS, Times
 from analysis.metrics.times import launch_times, rank_samples
 from analysis.records import frames
@@ -188,16 +188,17 @@ def by_ratio(objective: str) -> bool:
 
 def check_words(objective: str, bounds: Mapping[str, float], overlap: bool) -> None:
     """UsageError unless the objective and what is bounded can be measured. `overlap`: the study measures overlap."""
-    known = ", ".join(_metrics())
+    known = _metrics()
     for word in bounds:
         if not metric_name(word):
-            raise UsageError(f"--subject-to {word}: there is no such metric. There are: {known}.")
+            raise UsageError(f"--subject-to {word}: there is no such metric. {there_are(word, known)}")
     if not overlap and (metric_name(objective) or bounds):
         word = objective if metric_name(objective) else next(iter(bounds))
         raise UsageError(f"{word} is a metric of overlap, which this study does not measure: take --objective {TIME}.")
     if bounds and objective != TIME and not metric_name(objective):
         raise UsageError(
-            f"--objective {objective}: beside --subject-to it is {TIME} or a metric of overlap. There are: {known}."
+            f"--objective {objective}: beside --subject-to it is {TIME} or a metric of overlap. "
+            f"{there_are(objective, known)}"
         )
 
 
@@ -215,8 +216,8 @@ def _metrics() -> list[str]:
 
 def _no_quantity(objective: str, known: Collection[str]) -> UsageError:
     return UsageError(
-        f"--objective {objective}: this study records no such quantity to compare by. There are: "
-        f"{', '.join([TIME, *known])}."
+        f"--objective {objective}: this study records no such quantity to compare by. "
+        f"{there_are(objective, [TIME, *known])}"
     )
 
 

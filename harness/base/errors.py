@@ -8,7 +8,7 @@ set-up uses it before any package is installed.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 FAILED, NOT_TOLD = 1, 3
 INTERRUPTED = 130  # as shells say it of a Ctrl-C
@@ -31,6 +31,11 @@ def meant(name: str, known: Iterable[str]) -> str:
     lower = {one.lower(): one for one in known}
     near = [lower[one] for one in difflib.get_close_matches(name.lower(), lower, SHOWN)]
     return f"Is {' or '.join(near)} meant? " if near else ""
+
+
+def there_are(name: str, known: Collection[str]) -> str:
+    """The same, with the names that there are: "Is mpich meant? There are: mpich, openmpi."."""
+    return f"{meant(name, known)}There are: {', '.join(known)}."
 
 
 def failed(arguments: Sequence[str]) -> int:

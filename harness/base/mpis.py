@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.base.errors import UsageError, meant
+from harness.base.errors import UsageError, there_are
 from harness.base.paths import BUILD_DIR, MPI_DIR
 
 Environment = dict[str, str]
@@ -274,5 +274,4 @@ def by_name(name: str) -> Mpi:
     try:
         return MPIS[name]
     except KeyError:
-        near = meant(name, MPIS)
-        raise UsageError(f"There is no MPI called '{name}'. {near}There are: {', '.join(MPIS)}.") from None
+        raise UsageError(f"There is no MPI called '{name}'. {there_are(name, MPIS)}") from None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.base import settings_file
-from harness.base.errors import UsageError, meant
+from harness.base.errors import UsageError, there_are
 from harness.base.paths import ROOT
 
 PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
@@ -80,8 +80,7 @@ def check(name: str) -> str:
     if preset not in variants and re.fullmatch(r"\w+=.*", preset):
         raise UsageError(f"There is no variant called '{preset}'; if it is a variant's setting: {SEVERAL}.")
     if preset not in variants:
-        near = meant(preset, variants)
-        raise UsageError(f"There is no variant called '{preset}'. {near}There are: {', '.join(variants)}.")
+        raise UsageError(f"There is no variant called '{preset}'. {there_are(preset, variants)}")
     if settings and preset in WITHOUT_ENGINE:
         raise UsageError(f"Variant '{name}': {preset} runs without the engine and has no settings.")
     if not all("=" in setting and not re.search(r",\s*\w+=", setting) for setting in settings):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base.errors import UsageError, meant
+from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.commands import options
 from harness.setup import environment
@@ -49,7 +49,7 @@ def _chosen(names: list[str], folders: Mapping[str, Folders]) -> list[Code]:
     known = {code.name: code for code in CODES}
     for name in names:
         if name not in known:
-            raise UsageError(f"There is no code '{name}'. {meant(name, known)}There are: {', '.join(known)}.")
+            raise UsageError(f"There is no code '{name}'. {there_are(name, known)}")
         if not known[name].debian and not known[name].wheel:
             raise UsageError(f"{known[name].title} is not in the distribution: {known[name].how_to_get()}.")
     chosen = [known[name] for name in names] or [code for code in known.values() if code.debian or code.wheel]

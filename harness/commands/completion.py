@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer._completion_shared import get_completion_script
 
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, there_are
 from harness.commands import NAME, VARIABLE
 
 # The word by which the command was called: where Typer's scripts call `bench`, which a clone has on no PATH.
@@ -30,7 +30,7 @@ def completion(
     Example: eval "$(./bench completion bash)"
     """
     if shell not in CALLED:
-        raise UsageError(f"No completion for '{shell}': it is there for {', '.join(CALLED)}.")
+        raise UsageError(f"There is no completion for '{shell}'. {there_are(shell, CALLED)}")
     print(script(shell))
     return 0
 

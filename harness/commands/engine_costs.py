@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from analysis.budgets import BASE, CALL_VARIANTS, PARTS, PROFILED
-from harness.base.errors import Failure, UsageError, meant
+from harness.base.errors import Failure, UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.base.steps import say
 from harness.commands import options, tables
@@ -87,7 +87,7 @@ def _parts(text: str) -> list[str]:
     parts = parse_list(text) or list(PARTS)
     for name in parts:
         if name not in PARTS:
-            raise UsageError(f"There is no part '{name}'. {meant(name, PARTS)}There are: {', '.join(PARTS)}.")
+            raise UsageError(f"There is no part '{name}'. {there_are(name, PARTS)}")
     return parts
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base.errors import UsageError, meant
+from harness.base.errors import UsageError, there_are
 from harness.base.paths import ROOT, STATE_DIR, VENV, require_clone
 from harness.base.steps import run_step, say
 from harness.job import session as sessions
@@ -43,7 +43,7 @@ def notebook(
         raise UsageError(f"The notebook '{name}' is a part of '{PAPERS}': ./bench notebook {PAPERS}")
     source = known.get(name.replace("_", "-"))
     if source is None:
-        raise UsageError(f"There is no notebook '{name}'. {meant(name, known)}There are: {', '.join(known)}.")
+        raise UsageError(f"There is no notebook '{name}'. {there_are(name, known)}")
     chosen = " ".join(f"'{one.path}'" for one in sessions.load_all(session.split()))
     environment.ensure_group("notebooks")
     copy = own_copy(source, anew)

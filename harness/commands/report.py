@@ -69,8 +69,10 @@ def write(paths: list[Path], out: Path | None, choice: Choice | None = None, tel
 
 
 def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:
-    from analysis.report.paper import write_paper  # noqa: PLC0415 - a second of imports
+    from analysis.catalogue import of_paper  # noqa: PLC0415 - a second of imports
+    from analysis.report.paper import write_paper  # noqa: PLC0415
 
+    of_paper(paper)  # or UsageError
     say(f"drawing what was reproduced of {paper} ...")
     return write_paper(paper, paths, out)
 

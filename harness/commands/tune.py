@@ -16,7 +16,7 @@ import typer
 
 from analysis.text_table import plain
 from harness.base import variants
-from harness.base.errors import Failure, UsageError
+from harness.base.errors import Failure, UsageError, there_are
 from harness.base.paths import IN_CLONE
 from harness.base.steps import say
 from harness.commands import options, program_options, tune_tables
@@ -28,6 +28,7 @@ from harness.job.session import State
 from harness.sessions import run as runs
 from harness.sessions import space as spaces
 from harness.sessions import tuning
+from harness.sessions.progress import counted
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
 from harness.setup import environment
 from harness.sites import systems
@@ -72,8 +73,9 @@ def tune(
         str, typer.Option("--search", metavar="effects|tpe|random|grid", help="How new settings are proposed.")
     ] = "effects",
     places: Annotated[
-        int, typer.Option("--places", "--seats", min=2, max=40, help="How many settings are measured by turns.")
+        int, typer.Option("--places", min=2, max=40, help="How many settings are measured by turns.")
     ] = 6,
+    seats: Annotated[int | None, typer.Option("--seats", min=2, max=40, hidden=True)] = None,  # as it was called
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -116,7 +118,7 @@ def tune(
         if not check:
             say("without --check no result is verified: a setting that makes the program wrong may win")
     variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)
-    race = _asked_race(variant, measured_at, objective, subject_to, minutes, search, places)
+    race = _asked_race(variant, measured_at, objective, subject_to, minutes, search, seats or places)
     request = Request([found], chosen, [name], [variant], scale, measured_at.settings, seed, nodes)
     usable(chosen)
     return _begin(request, race, space)
@@ -285,7 +287,7 @@ def all_measured(session: sessions.Session) -> Measured:
     found = measured.read(session.path)
     if found.not_run:
         raise Failure(
-            f"{len(found.not_run)} launches were not run ({next(iter(found.not_run.values()))}):"
+            f"Not run: {counted(len(found.not_run), 'launch')} ({next(iter(found.not_run.values()))}):"
             f" {runs.resuming(session)} goes on with them."
         )
     return found
@@ -389,7 +391,7 @@ def _search(text: str) -> str:
     from analysis.tuning.proposals import SEARCHES  # noqa: PLC0415 - a second of imports
 
     if text not in SEARCHES:
-        raise UsageError(f"--search {text}: one of {', '.join(SEARCHES)} is wanted.")
+        raise UsageError(f"There is no search '{text}'. {there_are(text, SEARCHES)}")
     return text
 
 

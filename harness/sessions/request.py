@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from harness.base import mpis, variants
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, there_are
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
 from harness.job.plan import Gate, simulated_point_s
@@ -161,7 +161,7 @@ def _known_mpis(names: list[str], system: System) -> list[str]:
     if system.programs is None:
         return [mpis.by_name(name).name for name in names]
     if unknown := [name for name in names if name not in system.programs]:
-        raise UsageError(f"{system.config} has no MPI '{unknown[0]}'. It has: {', '.join(system.programs)}.")
+        raise UsageError(f"{system.config} has no MPI '{unknown[0]}'. {there_are(unknown[0], system.programs)}")
     return names
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.base import process, settings_file, validate
-from harness.base.errors import UsageError, meant
+from harness.base.errors import UsageError, there_are
 from harness.job.race import Parameter
 from harness.job.read_back import TELLING, Probe
 
@@ -166,8 +166,7 @@ def _engine(
     for name, values in wanted.items():
         entry = known.get(name)
         if entry is None:
-            near = meant(name, known)
-            raise UsageError(f"--space {text}: the engine has no setting '{name}'. {near}It has: {', '.join(known)}.")
+            raise UsageError(f"--space {text}: the engine has no setting '{name}'. {there_are(name, known)}")
         here = str(given.get(name, preset_values.get(name, entry["default"])))
         tried = [str(value) for value in values if str(value) != here]
         for value in tried:

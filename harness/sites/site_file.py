@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.base import validate
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.sites import site_probe
 from spack_env import site_environment as spack
@@ -127,14 +127,15 @@ def _mpi_parts(config: Config) -> list[tuple[Config, list[Config]]]:
 
 
 def _chosen(parts: list[tuple[Config, list[Config]]], file: str, wanted: str) -> tuple[Config, list[Config]]:
-    names = ", ".join(partition["name"] for partition, _ in parts)
+    names = [partition["name"] for partition, _ in parts]
     if not wanted and len(parts) > 1:
         example = f"--system {file}:{parts[0][0]['name']}"
-        raise UsageError(f"several partitions have MPI environments: name one, as in {example}. There are: {names}.")
+        there = there_are("", names)
+        raise UsageError(f"several partitions have MPI environments: name one, as in {example}. {there}")
     for part in parts:
         if wanted in ("", part[0]["name"]):
             return part
-    raise UsageError(f"no partition '{wanted}' has MPI environments. There are: {names}.")
+    raise UsageError(f"no partition '{wanted}' has MPI environments. {there_are(wanted, names)}")
 
 
 def _extras(partition: Config, environments: list[Config]) -> dict[str, EnvironmentExtras]:
@@ -174,7 +175,7 @@ def _check_apps(name: str, known: EnvironmentExtras) -> None:
     for code, folder in known.apps.items():
         where = f"extras of environment {name}: apps"
         if code not in CODES:
-            raise UsageError(f"{where}: there is no code '{code}'. There are: {', '.join(CODES)}.")
+            raise UsageError(f"{where}: there is no code '{code}'. {there_are(code, CODES)}")
         if not (Path(folder).is_absolute() and Path(folder).is_dir()):
             raise UsageError(f"{where}.{code}: there is no folder {folder}; give one from / on.")
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, there_are
 from harness.base.process import Answer, answer
 
 Config = Mapping[str, Any]
@@ -73,7 +73,7 @@ def _check_queue(where: str, scheduler: Scheduler, asked: str) -> None:
         raise UsageError(f"{where}: {scheduler.listing[0]} does not say which partitions there are: {words}.")
     known = _names(done.out)
     if asked not in known:
-        raise UsageError(f"{where}: there is no partition or queue '{asked}' here. There are: {', '.join(known)}.")
+        raise UsageError(f"{where}: there is no partition or queue '{asked}' here. {there_are(asked, known)}")
 
 
 def _names(listing: str) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, there_are
 from harness.base.paths import HOME
 from harness.sites.systems import SUMMARIES
 from spack_env.mpis import ENVIRONMENTS
@@ -138,9 +138,9 @@ class Answers:
         }
         for option, (value, allowed) in choices.items():
             if value not in allowed:
-                raise UsageError(f"{option} is one of {', '.join(allowed)}, not '{value}'.")
+                raise UsageError(f"{option}: there is no '{value}'. {there_are(value, allowed)}")
         if unknown := [name for name in self.node_features if name not in NODE_FEATURES]:
-            raise UsageError(f"--feature is one of {', '.join(NODE_FEATURES)}, not '{unknown[0]}'.")
+            raise UsageError(f"--feature: there is no '{unknown[0]}'. {there_are(unknown[0], NODE_FEATURES)}")
         if self.pmi and (self.pmi not in PMIS or self.launcher != "srun"):
             raise UsageError(f"--pmi is {' or '.join(PMIS)} and goes with --launcher srun, not with '{self.launcher}'.")
         self._check_words()
@@ -150,7 +150,7 @@ class Answers:
         if twice := [name for name in names if names.count(name) > 1]:
             raise UsageError(f"--mpi {twice[0]} is given twice: each MPI has a name of its own.")
         if self.spack_site and (lacking := [name for name in names if name not in ENVIRONMENTS]):
-            raise UsageError(f"Spack has no environment '{lacking[0]}'. It has: {', '.join(ENVIRONMENTS)}.")
+            raise UsageError(f"Spack has no environment '{lacking[0]}'. {there_are(lacking[0], ENVIRONMENTS)}")
 
     def _check_words(self) -> None:
         """UsageError for words that ReFrame, the batch system or Python itself would not take."""

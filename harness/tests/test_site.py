@@ -78,13 +78,13 @@ def test_a_compiler_has_the_variables_that_its_jobs_have(host: Path) -> None:
 
 
 MISTAKES = {
-    "scheduler": ((*SPACK, "--scheduler", "cron"), "--scheduler is one of slurm, squeue, pbs"),
-    "fabric": ((*SPACK, "--fabric", "carrier pigeon"), "--fabric is one of infiniband"),
+    "scheduler": ((*SPACK, "--scheduler", "cron"), "--scheduler: there is no 'cron'. There are: slurm, squeue, pbs"),
+    "fabric": ((*SPACK, "--fabric", "infinband"), "--fabric: there is no 'infinband'. Is infiniband meant?"),
     "partition": ((*SPACK, "--partition", "gpu"), "no partition or queue 'gpu' here. There are: batch, debug."),
     "queue": ((*SPACK, "--scheduler", "pbs", "--launcher", "mpirun", "--partition", "batch"), "There are: workq."),
     "module": (("--mpi", "mpich=mpich/9", "--modules-system", "lmod"), "the module mpich/9 cannot be loaded here"),
     "modules system": (("--mpi", "mpich=mpich/4.2"), "'modules_system' is 'nomod': say lmod or envmod"),
-    "no modules system": ((*MODULES, "--modules-system", "softenv"), "--modules-system is one of"),
+    "no modules system": ((*MODULES, "--modules-system", "softenv"), "--modules-system: there is no 'softenv'."),
     "compiler": (("--mpi", "mpich", "--cc", "mpicc-9"), "its C compiler 'mpicc-9' is not on PATH here."),
     "compiler of a module": ((*MODULES, "--cc", "mpicc-9"), "is not on PATH here after loading mpich/4.2."),
     "programs": ((*MODULES, "--bin-dir", "absent/{mpi}"), "bin_dir: there is no progress-run in"),
@@ -97,7 +97,7 @@ MISTAKES = {
     "launcher": ((*SPACK, "--launcher", "catapult"), "catapult"),
     "hostname": ((*SPACK, "--hostname", "^elsewhere$"), "this host's name"),
     "cores": ((*SPACK, "--cores", "0"), "--cores is a number of at least 1, not '0'."),
-    "feature": ((*SPACK, "--feature", "gpu"), "--feature is one of smt, mwait, two-sockets, not 'gpu'."),
+    "feature": ((*SPACK, "--feature", "gpu"), "--feature: there is no 'gpu'. There are: smt, mwait, two-sockets."),
     "name of two words": ((*SPACK, "--name", "hpc 1"), "--name 'hpc 1': a name has letters, digits"),
     "name with a point": ((*SPACK, "--name", "hpc.1"), "--name 'hpc.1': a name has"),
     "name of ours": ((*SPACK, "--name", "vcluster"), "a system of that name already"),

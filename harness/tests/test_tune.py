@@ -179,7 +179,7 @@ def test_a_space_of_ones_own(programs: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("engine: {colour: [1]}", "no setting 'colour'. It has: burst, wait"),
+        ("engine: {colour: [1]}", "no setting 'colour'. There are: burst, wait"),
         ("engine: {burst: [2000]}", "burst is a whole number from 1 to 1000, not 2000"),
         ("engine: {burst: ['--5']}", "burst is a whole number from 1 to 1000, not --5"),
         ("engine: {burst: ['²']}", "burst is a whole number from 1 to 1000, not ²"),
@@ -323,7 +323,7 @@ def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_
     monkeypatch.setattr(runs, "set_up", lambda _: None)
     monkeypatch.setattr(System, "programs_of", lambda _, __: tmp_path)
     assert main(["tune", "--system", "local", "--objective", "eficiency"]) == 2
-    assert "no such quantity to compare by. There are: time, total_s, efficiency" in capsys.readouterr().err
+    assert "to compare by. Is efficiency meant? There are: time, total_s, efficiency" in capsys.readouterr().err
     assert main(["tune", "--system", "local", "--objective", "total_s"]) == 2
     assert "does not tell its settings" in capsys.readouterr().err, "the objective is taken; progress-info comes next"
     assert groups == [], "nobody but Optuna's search needs Optuna"
