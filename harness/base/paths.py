@@ -74,11 +74,14 @@ def venv_wanted() -> str:
 
 
 def venv_is_there() -> bool:
-    """Whole, of this Python, and not moved since: its commands name their interpreter by its whole path."""
+    """Whole, of this Python, and not moved since: its commands name their interpreter by its whole path. In somebody
+    else's clone that of theirs will do, since none can be made there."""
     try:
         named = re.search(r"/.*?/python[\d.]*", (VENV / "bin" / "reframe").read_text())
-        return VENV_STAMP.read_text() == venv_wanted() and named is not None and Path(named[0]).exists()
-    except OSError:
+        (python, packages), (ours, wanted) = VENV_STAMP.read_text().split(), venv_wanted().split()
+        will_do = packages == wanted and (python == ours or not os.access(VENV, os.W_OK))
+        return will_do and named is not None and Path(named[0]).exists()
+    except (OSError, ValueError):
         return False
 
 

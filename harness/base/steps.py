@@ -12,6 +12,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -26,8 +27,10 @@ from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, STATE_DIR
 
 LAST_LINES = 25
+LOOKED_AT = 4096  # bytes of what a step has written last
 MACHINE_LOCK = "OVERLAP_BENCH_MACHINE_LOCK"  # names another file for the lock of the machine: tests side by side
 LOOK_EVERY_S = 0.02
+TELL_EVERY_S = 20.0
 
 
 def say(text: str) -> None:
@@ -55,7 +58,7 @@ def run_step(
 
 def run_steps(steps: Sequence[Step]) -> None:
     """Run them at the same time. If one fails the others are ended."""
-    started = time.monotonic()
+    told = started = time.monotonic()
     with contextlib.ExitStack() as stack:
         running = []
         for step in steps:
@@ -66,7 +69,18 @@ def run_steps(steps: Sequence[Step]) -> None:
             for each in [each for each in running if each[-1].poll() is not None]:
                 running.remove(each)
                 _has_ended(*each, time.monotonic() - started)
+            if time.monotonic() - told >= TELL_EVERY_S:
+                told = time.monotonic()
+                for step, output, _ in running:
+                    _tell_how_far(step, output)
             time.sleep(LOOK_EVERY_S)
+
+
+def _tell_how_far(step: Step, output: IO[bytes]) -> None:
+    """Of a build, as Ninja counts. It writes on behind what it has written, so that nothing may be moved to read."""
+    size = os.fstat(output.fileno()).st_size
+    if counts := re.findall(rb"\[(\d+)/(\d+)\]", os.pread(output.fileno(), LOOKED_AT, max(0, size - LOOKED_AT))):
+        say(f"{step.title}: {counts[-1][0].decode()} of {counts[-1][1].decode()}")
 
 
 def _has_ended(step: Step, output: IO[bytes], run: process.Running, elapsed_s: float) -> None:

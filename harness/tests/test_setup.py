@@ -145,6 +145,22 @@ def test_a_step_that_fails_shows_its_end_and_a_stamp_holds_for_what_it_was_made(
         steps.run_step("a step", ["no-such-program"])
 
 
+def test_a_build_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    heard = tmp_path / "heard"
+    wait = f"for i in $(seq 1000); do [ -e {heard} ] && exit; sleep 0.02; done; exit 3"
+
+    def say(text: str) -> None:
+        said.append(text)
+        if text == "a build: 3 of 7":
+            heard.touch()
+
+    monkeypatch.setattr(steps, "say", say)
+    monkeypatch.setattr(steps, "TELL_EVERY_S", 0.0)
+    steps.run_step("a build", ["sh", "-c", f"echo '[2/7] a'; echo '[3/7] b'; {wait}; echo '[7/7] c'"])
+    assert said[-1].startswith("a build: done in ")
+
+
 def test_what_a_shared_clone_does_not_let_one_make_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """/sys is nobody's, not even root's."""
     monkeypatch.setattr(steps, "STATE_DIR", Path("/sys/overlap-bench"))
@@ -328,6 +344,22 @@ def test_a_path_that_others_would_cut_is_refused_at_once(name: str, folder: str,
     assert f"'{here}': compilers and launchers take '{set(' :,').intersection(folder).pop()}' for the end" in done.err
     assert done.err.count("\n") == 1
     assert not [path for path in here.iterdir() if path.name.startswith(".")], "nothing is made"
+
+
+def test_in_a_clone_that_cannot_be_written_the_python_of_its_owner_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "reframe").write_text(f"#!{sys.executable}\n")
+    monkeypatch.setattr(paths, "VENV", tmp_path)
+    monkeypatch.setattr(paths, "VENV_STAMP", tmp_path / "stamp")
+    packages = paths.venv_wanted().split()[1]
+    for stamp, writable, will_do in (
+        (f"3.0.1 {packages}", True, False), (f"3.0.1 {packages}", False, True), ("3.0.1 others", False, False),
+    ):  # fmt: skip
+        paths.VENV_STAMP.write_text(stamp)
+        monkeypatch.setattr(os, "access", lambda *_, writable=writable: writable)
+        assert paths.venv_is_there() == will_do, (stamp, writable)
 
 
 def test_a_clone_that_was_moved_makes_its_environment_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
