@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -91,7 +92,9 @@ def _of_mpi(setting: Setting) -> MpiVerdict:
         why = bare["why"] if bare else "the variant bare was not run, so there is no reference"
         return MpiVerdict(mpi, f"{title}: no verdict,", f"because {why}.")
     predicted = "Predicted: " if bare["how"] == "predicted" else ""
-    found = MpiVerdict(mpi, predicted + _headline(title, bare), _where(size, pattern, bare))
+    alone = [(one, _facts(part[part["size_bytes"] == one]).get("bare")) for one in sizes]
+    headline = _of_sizes(title, [(one, fact) for one, fact in alone if fact]) or _headline(title, bare)
+    found = MpiVerdict(mpi, predicted + headline, _where(size, pattern, bare, len(sizes) > 1))
     found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
     found.sentences += [
         *_of_the_limit(facts),
@@ -187,23 +190,50 @@ def _of_the_limit(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
+def _of_sizes(title: str, bare: list[tuple[float, dict[str, Any]]]) -> str:
+    """The headline where sizes differ, the shortest first; empty where they do not."""
+    told, differ = [], False
+    for seen, run in groupby(bare, lambda one: _progress(one[1])):
+        facts = [(bytes_text(size), fact) for size, fact in run]
+        where = f"from {facts[0][0]} to {facts[-1][0]}" if facts[1:] else f"at {facts[0][0]}"
+        doubted = [size for size, fact in facts if seen.hint and _doubts(fact)]
+        differ |= 0 < len(doubted) < len(facts)
+        at = f" at {', '.join(doubted)}" if len(doubted) < len(facts) else ""
+        told.append(f"{where} it {seen.shown}{f' (not certain{at})' if doubted else ''}")
+    return f"{title}: {'; '.join(told)}." if differ or told[1:] else ""
+
+
 def _headline(title: str, bare: dict[str, Any]) -> str:
     """What is shown, or what the numbers point to where something speaks against calling it shown."""
+    seen, doubts = _progress(bare), _doubts(bare)
+    if seen.hint and doubts:
+        return f"{title}: this points to {seen.hint}, but {' and '.join(doubts)}."
+    return f"{title} {seen.shown}."
+
+
+class Seen(NamedTuple):
+    """What an MPI does, and in other words where that is not certain; no others where it says so itself."""
+
+    shown: str
+    hint: str = ""
+
+
+def _progress(bare: dict[str, Any]) -> Seen:
+    if not np.isfinite(bare["value"]):
+        return Seen("has no value")
     if bare["low"] >= PROGRESSES:
-        shown, hint = "progresses by itself", "progress by itself"
-    elif bare["high"] < DOES_NOT:
-        shown, hint = "does not progress while the program computes", "no progress while the program computes"
-    elif bare["low"] >= DOES_NOT and bare["high"] < PROGRESSES:
-        shown, hint = "progresses in part by itself", "progress in part by itself"
-    else:
-        return f"{title}: the spread is too wide to tell how far it progresses by itself."
-    doubts = _doubts(bare)
-    return f"{title}: this points to {hint}, but {' and '.join(doubts)}." if doubts else f"{title} {shown}."
+        return Seen("progresses by itself", "progress by itself")
+    if bare["high"] < DOES_NOT:
+        return Seen("does not progress while the program computes", "no progress while the program computes")
+    if bare["low"] >= DOES_NOT and bare["high"] < PROGRESSES:
+        return Seen("progresses in part by itself", "progress in part by itself")
+    return Seen("varies too much to tell how far it progresses by itself")
 
 
-def _where(size: float, pattern: str, bare: dict[str, Any]) -> str:
+def _where(size: float, pattern: str, bare: dict[str, Any], of_several: bool) -> str:
     sides = {"both": "both sides compute", "sender": "the sender computes", "receiver": "the receiver computes"}
-    return f"({bytes_text(size)} messages, {sides.get(pattern, pattern)}, {_ratio(bare)})"
+    told = "the numbers: " if of_several else ""
+    return f"({told}{bytes_text(size)} messages, {sides.get(pattern, pattern)}, {_ratio(bare)})"
 
 
 def _is_equal(bare: dict[str, Any]) -> bool:

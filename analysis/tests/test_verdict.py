@@ -96,6 +96,27 @@ def test_what_the_interval_over_launches_holds_is_said_beside_the_headline(
     assert any(said.startswith(remark) for said in mpi.sentences), mpi.sentences
 
 
+def test_a_headline_holds_for_every_size_that_was_measured(tmp_path: Path) -> None:
+    """Above all where the size whose numbers follow is not like the longer ones."""
+    made = {"short": (0.95, (65536, 4 << 20)), "long": (0.2, (16 << 20, 32 << 20))}
+    short, long = (
+        session(tmp_path / name, mpis={"mpich": {"bare": Behaviour(value)}}, sizes=sizes)
+        for name, (value, sizes) in made.items()
+    )
+    for file in (short / "records").glob("*"):
+        lines, more = (
+            [json.loads(line) for line in (folder / "records" / file.name).read_text().splitlines()]
+            for folder in (short, long)
+        )
+        write_lines(file, [*lines[:-1], *(line for line in more if "point" in line), lines[-1]])
+    (mpi,) = told(short)
+    assert mpi.headline == (
+        "MPICH: from 64 KB to 4 MB it progresses by itself; "
+        "from 16 MB to 32 MB it does not progress while the program computes."
+    )
+    assert mpi.where.startswith("(the numbers: 4 MB messages, ")
+
+
 def test_an_efficiency_that_says_little_is_told_as_time_added(tmp_path: Path) -> None:
     mpis = {"mpich": {"bare": Behaviour(0.1), "mpi-async": Behaviour(-50.0)}}
     (mpi,) = told(session(tmp_path / "s", mpis=mpis, sizes=(65536, 4 << 20)))
