@@ -131,10 +131,9 @@ def _left_out(side: str, records: Records) -> list[str]:
     damaged = records.points[records.points["status"] == "damaged"]
     if not len(damaged):
         return []
-    launches = damaged["launch"].nunique()
     first = damaged.iloc[0]["reason"]
     points = points_text(len(damaged))
-    return [f"{side}: samples of {points} in {launches} launches are left out as damaged, first: {first}."]
+    return [f"{side}: samples of {points} left out as damaged, first: {first}."]
 
 
 def judge_points(
@@ -151,9 +150,9 @@ def judge_points(
     points = _points(pairs, margin, false_alarms / 2) + [_unpaired(pair) for pair in alone]
     found = _session(pairs, points, margin, false_alarms / 2)
     suspected = sum(point.undisturbed is Judgement.SLOWER for point in points)
-    more = f"{suspected} points look slower but were disturbed: measure again." if suspected else ""
+    more = f"Perhaps slower, but disturbed: {points_text(suspected)}. Measure again." if suspected else ""
     lost = sum(point.lost for point in points)
-    failing = f"{lost} points failed in launches of NEW, and not or in fewer of BASE." if lost else ""
+    failing = f"{points_text(lost)} failed in launches of NEW, and not or in fewer of BASE." if lost else ""
     said = (found.sentence, failing, missing.sentence(points), more)
     return points, replace(found, sentence=" ".join(filter(None, said)))
 
@@ -307,12 +306,13 @@ def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha
     slower = sum(point.verdict is Judgement.SLOWER for point in points)
     faster = sum(point.verdict is Judgement.FASTER for point in points)
     if slower or together is Judgement.SLOWER:
-        return SessionVerdict(Judgement.SLOWER, f"{slower} points are slower, {faster} faster. {overall}", barred)
+        return SessionVerdict(Judgement.SLOWER, f"Slower: {points_text(slower)}; faster: {faster}. {overall}", barred)
     if faster or together:
-        return SessionVerdict(Judgement.FASTER, f"{faster} points are faster, none is slower. {overall}", barred)
+        return SessionVerdict(Judgement.FASTER, f"Faster: {points_text(faster)}; none is slower. {overall}", barred)
     same = sum(point.verdict is Judgement.SAME for point in points)
     if same == len(points):
-        return SessionVerdict(Judgement.SAME, f"All {same} points are the same within {100 * margin:g} %. {overall}")
+        every = f"All {same} points are" if same > 1 else "The point is"
+        return SessionVerdict(Judgement.SAME, f"{every} the same within {100 * margin:g} %. {overall}")
     shown = f"{same} of {points_text(len(points))} are shown to be the same within {100 * margin:g} %, none to differ."
     return SessionVerdict(Judgement.CANNOT_TELL, f"{shown} {overall}", barred)
 

@@ -26,8 +26,8 @@ ENTRY = store.Entry("20261122-gate", "2026-11-22T10:00:00", "vcluster, mpich", "
 def test_what_was_put_in_comes_out_by_time(tmp_path: Path) -> None:
     later = replace(ENTRY, session="a", time="2026-11-23T10:00:00", ratios={"1 MB": 1.25})
     for entry in (later, ENTRY):
-        store.add(tmp_path / "gates", entry)
-    assert store.read(tmp_path / "gates") == [ENTRY, later]
+        store.add(tmp_path / "our gates", entry)
+    assert store.read(tmp_path / "our gates") == [ENTRY, later]
     assert store.read(tmp_path / "none") == []
 
 

@@ -157,13 +157,13 @@ def test_a_promise_is_not_kept_by_an_engine_that_stood_down(tmp_path: Path) -> N
 def test_the_table_says_where_it_comes_from(tmp_path: Path) -> None:
     session = made(tmp_path, 1.05)
     facts = {
-        "session": "s", "command": ["harm", "--mpi", "mpich"], "system": "vcluster", "network": "1 Gb/s",
+        "session": "s", "command": ["harm", "--only", "himeno solve"], "system": "vcluster", "network": "1 Gb/s",
         "git": {"commit": "0123456789abcdef"}, "machine": {"cpu_model": "a CPU", "cpus": 2, "kernel": "6.1"},
     }  # fmt: skip
     (session / "session.json").write_text(json.dumps(facts))
     text = document(Evidence(load([session])))
     assert "1.050 [1.050, 1.050] harmed" in text
-    assert "session s: `./bench harm --mpi mpich`" in text and "vcluster (1 Gb/s), a CPU" in text
+    assert "session s: `./bench harm --only 'himeno solve'`" in text and "vcluster (1 Gb/s), a CPU" in text
     assert "commit 0123456789ab" in text and "- stencil wave: nx 64" in text
 
 
