@@ -191,24 +191,24 @@ for candidate in slower:
 # times. So the two engines can be compared, and the two programs.
 
 # %%
-arms = book.records.launches
-arms = arms[arms["session"] == (first.session if first else None)]
+launches = book.records.launches
+launches = launches[launches["session"] == (first.session if first else None)]
 
 
-def engines(arm):
-    return list(arms.loc[arms["arm"] == arm, "engine"].dropna())
+def engines(side):
+    return list(launches.loc[launches["arm"] == side, "engine"].dropna())
 
 
-def did(arm, what):
-    return statistics.median(counts) if (counts := [it[what] for it in engines(arm)]) else None
+def did(side, what):
+    return statistics.median(counts) if (counts := [it[what] for it in engines(side)]) else None
 
 
-def seconds(arm, quantity):
-    mine = book.records.samples[book.records.samples["launch"].isin(arms.loc[arms["arm"] == arm, "launch"])]
+def seconds(side, quantity):
+    mine = book.records.samples[book.records.samples["launch"].isin(launches.loc[launches["arm"] == side, "launch"])]
     return mine.loc[mine["quantity"] == quantity, "value"].median()
 
 
-parts = [seconds(arm, part) for part in ("comp_in_s", "wait_s") for arm in ("base", "new")]
+parts = [seconds(side, part) for part in ("comp_in_s", "wait_s") for side in ("base", "new")]
 computing, waiting = parts[1] - parts[0], parts[3] - parts[2]
 book.states(
     "The program computes for [34.7 ms] with the baseline and for [32.8 ms] with the candidate, and then waits for its "
@@ -218,7 +218,7 @@ book.states(
 )
 
 # %%
-counts = [did(arm, what) for what in ("wakes", "productive_polls") for arm in ("base", "new")]
+counts = [did(side, what) for what in ("wakes", "productive_polls") for side in ("base", "new")]
 book.states(
     "In a launch the engine woke [222] times with the baseline and [0] times with the candidate, and [21] and [0] of "
     "its polls moved something.",
@@ -226,7 +226,7 @@ book.states(
 )
 
 # %%
-before, after = ((engines(arm) or [{"settings": {}}])[0]["settings"] for arm in ("base", "new"))
+before, after = ((engines(side) or [{"settings": {}}])[0]["settings"] for side in ("base", "new"))
 other = [f"{name}={text} and not {before[name]}" for name, text in after.items() if before.get(name, text) != text]
 book.states(
     "Among the candidate's settings is different: [timer_us=1000000 and not 2000].",

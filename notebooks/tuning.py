@@ -3,8 +3,8 @@
 # # Tuning: which settings of the engine?
 #
 # A preset of the engine takes settings, and which are best depends on what the program does. A session with a variant
-# for each setting answers that by measurement, and so does a race of `./bench tune`. As it stands this notebook reads a
-# session on MPICH's `MPI_Iallreduce`, of which the preset gains less than of other collectives. For one's own:
+# for each setting answers that by measurement, and so does a search of `./bench tune`. As it stands this notebook reads
+# a session on MPICH's `MPI_Iallreduce`, of which the preset gains less than of other collectives. For one's own:
 #
 #     ./bench tune --mpi mpich --minutes 20
 #     ./bench notebook tuning --session latest
@@ -28,16 +28,15 @@ book = Book("results/reference/collectives/iallreduce", SESSION)
 STUDY = book.records.launches["study"].iloc[0]
 
 # %% [markdown]
-# ## A race
+# ## A search
 #
-# A race tries many settings, so the one that leads was perhaps lucky. It is measured afresh, at points at which nothing
-# was tuned, and those launches alone decide. Its whole account is `tuning/tuning.md` in the session.
+# A search tries many settings, so the one that leads was perhaps lucky. It is measured afresh, at points at which
+# nothing was tuned, and those launches alone decide. Its whole account is `tuning/tuning.md` in the session.
 
 # %%
-races = [measured.read(session) for session in book.sessions if (session / "tuning").is_dir()]
-for race in races:
-    show(Sentence(verdict.of(race).sentence))
-    for drawn in figures.draw(race):
+for search in (measured.read(session) for session in book.sessions if (session / "tuning").is_dir()):
+    show(Sentence(verdict.of(search).sentence))
+    for drawn in figures.draw(search):
         show(Picture(drawn))
 
 # %% [markdown]

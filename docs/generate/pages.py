@@ -23,7 +23,7 @@ def claims() -> str:
     chapters = [part for chapter in CHAPTERS if chapter.claims or chapter.note for part in described(chapter)]
     return page(
         "Claims",
-        "the chapter's file in analysis/studies",
+        "the study's file in analysis/studies",
         "What the papers claim of each study, as `./bench claims` decides it: the measured number is held against "
         "the bound, relaxed by the margin, on every point (of a claim of *up to*: on the best). How it is decided "
         "says [statistics](../explanation/statistics.md); each paper is in `CITATION.cff`.",
