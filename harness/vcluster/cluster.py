@@ -120,7 +120,7 @@ class Cluster:
     def measured(self) -> dict[str, float]:
         """What the line really lets pass, bits/s: one message of 32 KB and of 64 KB after a pause, and a stream.
 
-        Measured at the first call after a change of the rate, in less than a second, between the first node and the
+        Measured at the first call after a change of the rate, in about a second, between the first node and the
         last (of one node, between the login node and it); kept beside cluster.json. Raises Failure.
         """
         with contextlib.suppress(OSError, ValueError):
