@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import os
@@ -11,12 +12,14 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 
 from analysis.studies.pioman import EQUAL_BOTH
+from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
 from harness.commands.demo import TOLD_OF, demo, estimate_s, fit
@@ -28,7 +31,7 @@ from harness.job.runner import Runner
 from harness.job.session import Facts, Session
 from harness.sessions import run
 from harness.sessions.request import Request
-from harness.sessions.run import take_work
+from harness.sessions.run import _open, take_work
 from harness.sites import systems
 from harness.sites.systems import BUILTIN
 from harness.tests.conftest import good_record, on_another_platform
@@ -280,6 +283,14 @@ def test_a_calibration_of_other_points_is_named(plan: Plan, tmp_path: Path) -> N
     assert Runner(job(plan, tmp_path, "mpich", 1.0), session).run() == 1
     reasons = {line["reason"] for path in (session / "records").iterdir() for line in records.read(path).points}
     assert reasons == {"overlap-ratio.vcluster.json is of other points, it lacks '1024': take a new session"}
+
+
+def test_a_session_is_not_resumed_on_another_network() -> None:
+    other = systems.Opened(list, "of htb")
+    system = replace(BUILTIN["local"], open=lambda _nodes: contextlib.nullcontext(other))
+    session: Any = SimpleNamespace(name="s", facts=SimpleNamespace(network="of tbf"))
+    with contextlib.ExitStack() as stack, pytest.raises(UsageError, match=r"of tbf\. Now there is: of htb"):
+        _open(Request(by_names(["overlap-ratio"]), system, ["mpich"], ["bare"]), session, stack)
 
 
 DEFAULT_MINUTES: float = inspect.signature(demo).parameters["minutes"].default
