@@ -109,6 +109,6 @@ book.states(
 # ## The figures
 
 # %%
-from analysis.studies.pioman import P1 as CHAPTER
+from analysis.studies.pioman import P1 as SUBJECT
 
-book.draw(CHAPTER)
+book.draw(SUBJECT)

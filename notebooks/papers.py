@@ -32,9 +32,9 @@ def claims(paper):
 
 
 def figures(paper):
-    for chapter in of_paper(paper):
-        if chapter.recorded(book.records):
-            book.draw(chapter)
+    for subject in of_paper(paper):
+        if subject.recorded(book.records):
+            book.draw(subject)
 
 
 # %% [markdown]

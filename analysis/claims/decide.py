@@ -12,10 +12,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.chapter import STRICT, Claim
 from analysis.evidence import Value
 from analysis.records import nodes
 from analysis.statistics.interval import Interval, simultaneous
+from analysis.subject import STRICT, Claim
 
 
 class Decision(str, Enum):

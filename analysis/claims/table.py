@@ -15,11 +15,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.catalogue import CHAPTERS
-from analysis.chapter import Chapter, Claim
+from analysis.catalogue import SUBJECTS
 from analysis.claims.decide import Decision, decide, missing, of_a_simulation
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
+from analysis.subject import Claim, Subject
 
 PAPER = "paper"  # the scale with all points that a paper has
 
@@ -137,18 +137,18 @@ def table(sessions: Sequence[Path]) -> ClaimTable:
 def build(records: Records, evaluated: pd.DataFrame | None = None) -> ClaimTable:
     """Decides every claim on loaded records; `evaluated` is evaluate(records) where it has been made already."""
     evidence = Evidence(records, evaluated)
-    return ClaimTable([row for chapter in CHAPTERS for row in _chapter_rows(chapter, evidence)], records.cautions())
+    return ClaimTable([row for subject in SUBJECTS for row in _subject_rows(subject, evidence)], records.cautions())
 
 
-def _chapter_rows(chapter: Chapter, evidence: Evidence) -> Iterator[Row]:
-    recorded = chapter.recorded(evidence.records)
-    if not chapter.claims:
+def _subject_rows(subject: Subject, evidence: Evidence) -> Iterator[Row]:
+    recorded = subject.recorded(evidence.records)
+    if not subject.claims:
         decision = Decision.NO_CLAIM if recorded else Decision.NOT_MEASURED
         if recorded and not _measured(evidence.records, recorded):
             decision, _ = of_a_simulation(decision, "")
-        yield Row(chapter.id, chapter.title, "", "", None, None, "", chapter.paper, "", decision.value, chapter.note)
-    for claim in chapter.claims:
-        yield from _claim_rows(chapter, claim, recorded, evidence)
+        yield Row(subject.id, subject.title, "", "", None, None, "", subject.paper, "", decision.value, subject.note)
+    for claim in subject.claims:
+        yield from _claim_rows(subject, claim, recorded, evidence)
 
 
 def _measured(records: Records, studies: Sequence[str]) -> bool:
@@ -157,17 +157,17 @@ def _measured(records: Records, studies: Sequence[str]) -> bool:
     return not all(map(records.simulated, map(str, sessions)))
 
 
-def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidence: Evidence) -> Iterator[Row]:
+def _claim_rows(subject: Subject, claim: Claim, recorded: Sequence[str], evidence: Evidence) -> Iterator[Row]:
     began = {facts["session"]: str(facts.get("created") or "") for facts in evidence.records.sessions}
     blank = Row(
-        study=chapter.id,
+        study=subject.id,
         claim=claim.statement,
         number=claim.number,
         operator=claim.operator,
         threshold=claim.threshold,
         margin=claim.margin,
         comparator=claim.comparator,
-        source=", ".join(filter(None, (chapter.paper, claim.source))),
+        source=", ".join(filter(None, (subject.paper, claim.source))),
         figure=claim.figure,
         decision=Decision.NOT_MEASURED.value,
         reason="",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every figure has: points, their description, a caption, files; and the words of captions that several share.
 
-A figure is called with the evidence and its provenance and returns what there is to draw (chapter.Figure). It is drawn
+A figure is called with the evidence and its provenance and returns what there is to draw (subject.Figure). It is drawn
 when somebody looks at it.
 """
 
@@ -34,7 +34,7 @@ class Drawn:
     points: pd.DataFrame
     plot: Plot
     found: str = ""  # what it shows, in a sentence with numbers
-    chapter: str = ""  # under whose heading in the report it stands, see catalogue.draw_all
+    subject: str = ""  # under whose heading in the report it stands, see catalogue.draw_all
     simulated: bool = False  # some of it was predicted by a model
     paint: Callable[[], Figure] | None = None  # draws for paper what no `plot` can describe
 

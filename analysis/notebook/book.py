@@ -27,7 +27,6 @@ import matplotlib as mpl
 import pandas as pd
 
 from analysis.catalogue import of_paper, published
-from analysis.chapter import Chapter, Measure
 from analysis.claims.table import ClaimTable, build
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
@@ -35,6 +34,7 @@ from analysis.figures import style, toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
 from analysis.statistics.interval import Interval
+from analysis.subject import Measure, Subject
 from analysis.words import mpi_title, plain, seconds_text, text
 from harness.base import archive
 
@@ -154,7 +154,7 @@ class Book:
 
     def claims(self, paper: str) -> pd.DataFrame:
         """The paper's claims as this session decides them: a row a claim and setting."""
-        chapters = {chapter.id for chapter in of_paper(paper)}
+        subjects = {subject.id for subject in of_paper(paper)}
         rows = [
             {
                 "study": row.study,
@@ -166,7 +166,7 @@ class Book:
                 "remarks": row.reason,
             }
             for row in self._decided.rows
-            if row.study in chapters
+            if row.study in subjects
         ]
         return pd.DataFrame(rows)
 
@@ -189,11 +189,11 @@ class Book:
         """The numbers that stand in the paper."""
         frame = published()
         columns = ["study", "quantity", "relation", "value", "high", "unit", "condition", "source"]
-        return frame.loc[frame["study"].isin([chapter.id for chapter in of_paper(paper)]), columns]
+        return frame.loc[frame["study"].isin([subject.id for subject in of_paper(paper)]), columns]
 
-    def draw(self, chapter: Chapter) -> list[str]:
-        """Show a chapter's figures; returns their names."""
-        drawn = [it for figure in chapter.figures for it in figure(self.evidence, toolkit.provenance(self.records))]
+    def draw(self, subject: Subject) -> list[str]:
+        """Show a subject's figures; returns their names."""
+        drawn = [it for figure in subject.figures for it in figure(self.evidence, toolkit.provenance(self.records))]
         for figure in drawn:
             show(Picture(figure))
         return [figure.name for figure in drawn]

@@ -8,12 +8,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from analysis.catalogue import CHAPTERS
-from analysis.chapter import OPERATORS, Cause, Chapter
+from analysis.catalogue import SUBJECTS
 from analysis.claims.decide import Decision
 from analysis.claims.table import ClaimTable, Row
 from analysis.evidence import Evidence, Value
 from analysis.figures.toolkit import Drawn
+from analysis.subject import OPERATORS, Cause, Subject
 from analysis.words import mpi_title
 
 AGAINST = f"points to {Decision.NOT_REPRODUCED.value}"
@@ -31,28 +31,28 @@ class Section:
 
 
 def sections(table: ClaimTable, evidence: Evidence, drawn: Sequence[Drawn]) -> list[Section]:
-    """One section for every chapter whose studies were run, in the papers' order."""
+    """One section for every subject whose studies were run, in the papers' order."""
     found = []
-    for chapter in CHAPTERS:
-        figures = [index for index, figure in enumerate(drawn) if figure.chapter == chapter.id]
-        sentences = list(_sentences(chapter, table, evidence))
+    for subject in SUBJECTS:
+        figures = [index for index, figure in enumerate(drawn) if figure.subject == subject.id]
+        sentences = list(_sentences(subject, table, evidence))
         if figures or sentences:
-            found.append(Section(f"{chapter.id}: {chapter.title}", chapter.paper, sentences, figures))
+            found.append(Section(f"{subject.id}: {subject.title}", subject.paper, sentences, figures))
     return found
 
 
-def _sentences(chapter: Chapter, table: ClaimTable, evidence: Evidence) -> Iterator[str]:
-    for claim in chapter.claims:
-        rows = [row for row in table.rows if row.study == chapter.id and row.claim == claim.statement]
+def _sentences(subject: Subject, table: ClaimTable, evidence: Evidence) -> Iterator[str]:
+    for claim in subject.claims:
+        rows = [row for row in table.rows if row.study == subject.id and row.claim == claim.statement]
         rows = [row for row in rows if row.decision != Decision.NOT_MEASURED.value]
         if not rows:
             continue
         yield f"{claim.statement}? {_decisions(rows)}"
         against = [row.mpi for row in rows if _against(row)]
         if claim.cause and against:
-            yield _cause(claim.cause, chapter, evidence, against)
-    if not chapter.claims and chapter.recorded(evidence.records):
-        yield f"{chapter.note.capitalize()}."
+            yield _cause(claim.cause, subject, evidence, against)
+    if not subject.claims and subject.recorded(evidence.records):
+        yield f"{subject.note.capitalize()}."
 
 
 def _against(row: Row) -> bool:
@@ -83,14 +83,14 @@ def _short(value: float) -> str:
     return f"{value:.3g}".replace("-", "−")
 
 
-def _cause(cause: Cause, chapter: Chapter, evidence: Evidence, mpis: Sequence[str]) -> str:
+def _cause(cause: Cause, subject: Subject, evidence: Evidence, mpis: Sequence[str]) -> str:
     """The likely cause, with what was measured of it in the same session."""
     said = f"Likely cause: {cause.statement}"
     if cause.measure is None:
         return f"{said}."
     names = set(evidence.records.launches["study"])
     values: list[Value] = []
-    for name in cause.studies or chapter.recorded(evidence.records):
+    for name in cause.studies or subject.recorded(evidence.records):
         values += cause.measure(evidence, name) if name in names else []
     shown = [
         f"{mpi_title(value.mpi)} {_short(value.interval.value)} "

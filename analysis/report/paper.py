@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 
 from analysis.catalogue import draw_all, of_paper, published
-from analysis.chapter import OPERATORS, Chapter
 from analysis.claims.decide import Decision
 from analysis.claims.table import ClaimTable, Row, build
 from analysis.errors import Failure
@@ -25,6 +24,7 @@ from analysis.records.load import Records
 from analysis.report import chart, tables
 from analysis.report.points import Points
 from analysis.report.report import environment, folder_of, load_sessions, named, pictures, write_whole
+from analysis.subject import OPERATORS, Subject
 from analysis.words import bytes_text, mpi_title, seconds_text, text
 
 THEIRS = "the paper"
@@ -58,13 +58,13 @@ class Part:
 
 def write_paper(name: str, session_dirs: Sequence[Path], out_dir: Path | None = None) -> Path:
     """Writes paper-NAME.html, paper-NAME.csv and the figures of the paper's studies; returns the page's path."""
-    chapters = of_paper(name)
+    subjects = of_paper(name)
     records = load_sessions(session_dirs)
     folder = folder_of(session_dirs, out_dir)
     evidence = Evidence(records)
     decided = build(records, evidence.metrics)
-    ours = draw_all(evidence, toolkit.provenance(records), chapters)
-    parts = list(_parts(chapters, decided, ours, evidence))
+    ours = draw_all(evidence, toolkit.provenance(records), subjects)
+    parts = list(_parts(subjects, decided, ours, evidence))
     besides = [beside for part in parts for beside in part.claims]
     page = _render(name, parts, ours, records, decided, folder)
     try:
@@ -78,17 +78,17 @@ def write_paper(name: str, session_dirs: Sequence[Path], out_dir: Path | None = 
         raise Failure(f"{folder}: the appendix cannot be written here ({error.strerror or error})") from error
 
 
-def _parts(chapters: Sequence[Chapter], decided: ClaimTable, ours: list[Drawn], evidence: Evidence) -> Iterator[Part]:
+def _parts(subjects: Sequence[Subject], decided: ClaimTable, ours: list[Drawn], evidence: Evidence) -> Iterator[Part]:
     numbers = published()
-    for chapter in chapters:
-        mine = numbers[numbers["study"] == chapter.id]
-        places = [place for place, drawn in enumerate(ours) if drawn.chapter == chapter.id]
+    for subject in subjects:
+        mine = numbers[numbers["study"] == subject.id]
+        places = [place for place, drawn in enumerate(ours) if drawn.subject == subject.id]
         claims = [
-            _beside(chapter, index, rows, claim.cause.statement if claim.cause else "", evidence)
-            for index, claim in enumerate(chapter.claims)
-            for rows in [[row for row in decided.rows if (row.study, row.claim) == (chapter.id, claim.statement)]]
+            _beside(subject, index, rows, claim.cause.statement if claim.cause else "", evidence)
+            for index, claim in enumerate(subject.claims)
+            for rows in [[row for row in decided.rows if (row.study, row.claim) == (subject.id, claim.statement)]]
         ]
-        yield Part(f"{chapter.id}: {chapter.title}", _published(mine), claims, chapter.note, places)
+        yield Part(f"{subject.id}: {subject.title}", _published(mine), claims, subject.note, places)
 
 
 def _published(mine: pd.DataFrame) -> list[dict[str, Any]]:
@@ -101,13 +101,13 @@ def _published(mine: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _beside(chapter: Chapter, index: int, rows: list[Row], cause: str, evidence: Evidence) -> Beside:
+def _beside(subject: Subject, index: int, rows: list[Row], cause: str, evidence: Evidence) -> Beside:
     first = rows[0]
-    place = {"study": chapter.id, "claim": first.claim, "number": first.number, "source": first.source}
+    place = {"study": subject.id, "claim": first.claim, "number": first.number, "source": first.source}
     theirs = {**place, "who": THEIRS, "value": first.threshold, "wanted": first.wanted}
     found = [theirs, *({**place, **_ours(row)} for row in rows)]
     measured = [row for row in rows if row.value is not None]
-    drawn = _draw(chapter, index, first, measured, evidence) if measured else None
+    drawn = _draw(subject, index, first, measured, evidence) if measured else None
     against = any(row.decision == Decision.NOT_REPRODUCED.value for row in rows)
     return Beside(first.claim, first.number, first.source, first.wanted, found, drawn, cause if against else "")
 
@@ -120,7 +120,7 @@ def _ours(row: Row) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _draw(chapter: Chapter, index: int, claim: Row, rows: list[Row], evidence: Evidence) -> Drawn:
+def _draw(subject: Subject, index: int, claim: Row, rows: list[Row], evidence: Evidence) -> Drawn:
     """The paper's number and ours in the same axes, one below the other."""
     several = len({row.session for row in rows}) > 1
     points = [{"label": THEIRS, "variant": THEIRS, "value": claim.threshold, "low": claim.threshold,
@@ -134,8 +134,8 @@ def _draw(chapter: Chapter, index: int, claim: Row, rows: list[Row], evidence: E
     bounds = "predicted" if all(evidence.records.simulated(row.session) for row in rows) else "reproduced"
     (drawn,) = intervals.draw(
         evidence, toolkit.provenance(evidence.records),
-        [{"mpi": "", "study": chapter.id, "status": "ok", **point} for point in points],
-        f"paper-{chapter.id.lower()}-{index + 1}", claim.claim, f"{claim.number}; {claim.source}", claim.number,
+        [{"mpi": "", "study": subject.id, "status": "ok", **point} for point in points],
+        f"paper-{subject.id.lower()}-{index + 1}", claim.claim, f"{claim.number}; {claim.source}", claim.number,
         {
             f"{sign if claim.operator == '=' else claim.operator} {bound:g} is {bounds}": bound
             for sign, bound in limits
@@ -159,7 +159,7 @@ def _render(
             rows = [row for row in beside.rows if row["value"] is not None]
             words = [f"{row['who']}: {text(row['value'])}" for row in rows]
             charts[beside.claim] = chart.draw(beside.drawn, beside.drawn.name, [row["row"] for row in rows], words)
-    ids = {chapter.id for chapter in of_paper(name)}
+    ids = {subject.id for subject in of_paper(name)}
     simulated = all(records.simulated(facts["session"]) for facts in records.sessions)
     counts = {it.value: sum(row.decision == it.value and row.study in ids for row in decided.rows) for it in Decision}
     return (
@@ -168,7 +168,7 @@ def _render(
         .render(
             name=name,
             what="what a model predicts" if simulated else "what was reproduced",
-            title=next(chapter.paper for chapter in of_paper(name)),
+            title=next(subject.paper for subject in of_paper(name)),
             parts=parts,
             pictures=shown,
             charts=charts,

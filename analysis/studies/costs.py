@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from analysis.budgets import BASE, PARTS, Budget, of_part
-from analysis.chapter import Chapter, Claim
 from analysis.evidence import SETTING, Evidence, Value
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.statistics.bootstrap import difference_of_medians, middle
 from analysis.statistics.interval import NO_VALUE, Interval
+from analysis.subject import Claim, Subject
 from analysis.tables import failure, page, times
 from analysis.text_table import markdown
 
@@ -198,6 +198,6 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     return intervals.draw(evidence, provenance, found, "engine_costs", title, formula, "ns added", lines)
 
 
-CHAPTER = Chapter("C1", (STUDY,), "", "what the engine adds to the way of a byte", CLAIMS, (draw,), beside_records=True)
+SUBJECT = Subject("C1", (STUDY,), "", "what the engine adds to the way of a byte", CLAIMS, (draw,), beside_records=True)
 
-CHAPTERS = (CHAPTER,)
+SUBJECTS = (SUBJECT,)

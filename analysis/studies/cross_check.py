@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.chapter import Chapter
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
@@ -26,6 +25,7 @@ from analysis.metrics.formulas import COMP_EQUALS_COMM, Times, divide, imb_overl
 from analysis.records import frames
 from analysis.statistics.bootstrap import middle, ratio_of_medians
 from analysis.statistics.interval import Interval
+from analysis.subject import Subject
 from analysis.tables import numbers, page
 from analysis.text_table import markdown
 from analysis.words import bytes_text, mpi_title, seconds_text
@@ -461,7 +461,7 @@ def _sentences(beside: list[Beside]) -> str:
     return " ".join(lines)
 
 
-CHAPTER = Chapter(
+SUBJECT = Subject(
     "cross-check",
     (f"{PREFIX}*",),
     "",
@@ -470,4 +470,4 @@ CHAPTER = Chapter(
     note="nothing is claimed of it: other tools are witnesses of our numbers",
 )
 
-CHAPTERS = (CHAPTER,)
+SUBJECTS = (SUBJECT,)

@@ -4,9 +4,9 @@ to F4."""
 
 from __future__ import annotations
 
-from analysis.chapter import Cause, Chapter, Claim
 from analysis.figures.curves import Curves
 from analysis.measures import Growth, Median, Ratio
+from analysis.subject import Cause, Claim, Subject
 
 PAPER = "Fukuoka et al., MPI+myth, HPCC 2019"
 ULTS = {"threading": "ult"}
@@ -74,7 +74,7 @@ F1_FIGURES = (
     ),
 )
 
-F1 = Chapter("F1", ("concurrent-latency",), PAPER, "latency of threads that communicate at once", F1_CLAIMS, F1_FIGURES)
+F1 = Subject("F1", ("concurrent-latency",), PAPER, "latency of threads that communicate at once", F1_CLAIMS, F1_FIGURES)
 
 
 F2_CLAIMS = (
@@ -107,7 +107,7 @@ F2_FIGURES = (
     ),
 )
 
-F2 = Chapter("F2", ("ult-overlap",), PAPER, "overlap by user-level threads", F2_CLAIMS, F2_FIGURES)
+F2 = Subject("F2", ("ult-overlap",), PAPER, "overlap by user-level threads", F2_CLAIMS, F2_FIGURES)
 
 
 F3_CLAIMS = (
@@ -178,7 +178,7 @@ F3_FIGURES = (
     ),
 )
 
-F3 = Chapter("F3", ("waiting",), PAPER, "two ways to wait in a user-level thread", F3_CLAIMS, F3_FIGURES)
+F3 = Subject("F3", ("waiting",), PAPER, "two ways to wait in a user-level thread", F3_CLAIMS, F3_FIGURES)
 
 
 MINIFE_THREADS = "minife-threads"
@@ -242,7 +242,7 @@ F4_FIGURES = (
     ),
 )
 
-F4 = Chapter("F4", (MINIFE_THREADS,), PAPER, "miniFE, one thread a neighbour", F4_CLAIMS, F4_FIGURES)
+F4 = Subject("F4", (MINIFE_THREADS,), PAPER, "miniFE, one thread a neighbour", F4_CLAIMS, F4_FIGURES)
 
 
-CHAPTERS = (F1, F2, F3, F4)
+SUBJECTS = (F1, F2, F3, F4)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.chapter import Cause, Chapter, Claim
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.calls import ByCall
@@ -19,6 +18,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.measures import Difference, MetricAt, OfAll, Ratio
 from analysis.metrics.evaluate import measured_ratio
 from analysis.records import frames
+from analysis.subject import Cause, Claim, Subject
 from analysis.words import bytes_text, mpi_title
 
 SLIDES = "Strohbeen, Gemini, Sandia 2011, slides 'miniGhost and Computation Inflation'"
@@ -168,7 +168,7 @@ G1_FIGURES = (
     ),
 )
 
-G1 = Chapter("G1", (MINIFE_PACKETS,), PAPER, "conjugate gradient with and without overlap", G1_CLAIMS, G1_FIGURES)
+G1 = Subject("G1", (MINIFE_PACKETS,), PAPER, "conjugate gradient with and without overlap", G1_CLAIMS, G1_FIGURES)
 
 
 G2_CLAIMS = (
@@ -231,7 +231,7 @@ G2_FIGURES = (
     ),
 )
 
-G2 = Chapter("G2", ("early-arrival",), PAPER, "did the halo arrive before MPI_Wait", G2_CLAIMS, G2_FIGURES)
+G2 = Subject("G2", ("early-arrival",), PAPER, "did the halo arrive before MPI_Wait", G2_CLAIMS, G2_FIGURES)
 
 
 G3_CLAIMS = (
@@ -258,7 +258,7 @@ G3_CLAIMS = (
 
 G3_FIGURES = (Runtime("computation-inflation", "Run time against the inflated computation"),)
 
-G3 = Chapter("G3", ("computation-inflation",), PAPER, "run time against inflated computation", G3_CLAIMS, G3_FIGURES)
+G3 = Subject("G3", ("computation-inflation",), PAPER, "run time against inflated computation", G3_CLAIMS, G3_FIGURES)
 
 
 MB_80 = {"size_bytes": 80_000_000, "comp_over_comm": 1.0}
@@ -285,7 +285,7 @@ G4_CLAIMS = (
 
 G4_FIGURES = (Runtime("large-messages", "Run time of 80 MB messages against the computation"),)
 
-G4 = Chapter("G4", ("large-messages",), PAPER, "80 MB messages", G4_CLAIMS, G4_FIGURES)
+G4 = Subject("G4", ("large-messages",), PAPER, "80 MB messages", G4_CLAIMS, G4_FIGURES)
 
 
 MINIGHOST = "minighost-nonblocking"
@@ -376,7 +376,7 @@ TIMES = Curves(
     words_of={"stencil": "{:g} points".format, "nx": lambda edge: f"{edge:g}³ points"},
 )
 
-G5 = Chapter("G5", (MINIGHOST,), PAPER, "a fully nonblocking miniGhost", G5_CLAIMS, (TIMES,))
+G5 = Subject("G5", (MINIGHOST,), PAPER, "a fully nonblocking miniGhost", G5_CLAIMS, (TIMES,))
 
 
-CHAPTERS = (G1, G2, G3, G4, G5)
+SUBJECTS = (G1, G2, G3, G4, G5)

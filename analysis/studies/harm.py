@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from analysis.chapter import Chapter, Claim
 from analysis.evidence import Evidence, Value
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.statistics.interval import NO_VALUE
+from analysis.subject import Claim, Subject
 from analysis.tables import BASE, PREFIX, Harm, Row, numbers, page, pooled, ratios, rows
 from analysis.text_table import markdown
 
@@ -176,6 +176,6 @@ def _reasons(found: Sequence[Row]) -> list[str]:
     return ["What could not be measured:", "", *lines, ""] if lines else []
 
 
-CHAPTER = Chapter("H1", (f"{PREFIX}*",), "", "harm: every workload with the engine", CLAIMS, (draw,))
+SUBJECT = Subject("H1", (f"{PREFIX}*",), "", "harm: every workload with the engine", CLAIMS, (draw,))
 
-CHAPTERS = (CHAPTER,)
+SUBJECTS = (SUBJECT,)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis.chapter import Chapter, Claim
 from analysis.evidence import Evidence, Value
 from analysis.figures import style, toolkit
 from analysis.figures.curves import Curves
@@ -17,6 +16,7 @@ from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
 from analysis.measures import Ratio
 from analysis.records import frames
+from analysis.subject import Claim, Subject
 from analysis.words import in_order, mpi_title, seconds_text
 
 ORDER = ("spin", "pause", "yield", "sleep", "epoll", "futex", "mwait-c0", "mwait-c1")
@@ -143,7 +143,7 @@ M1_FIGURES = (
     Detection("interference-network", "partner on another node", victim=True),
 )
 
-M1 = Chapter(
+M1 = Subject(
     "M1", ("interference", "interference-network"), PAPER, "computation beside a waiting thread", M1_CLAIMS, M1_FIGURES
 )
 
@@ -168,7 +168,7 @@ M2_FIGURES = (
     Detection("detection-latency-network", "partner on another node, nobody computes", victim=False),
 )
 
-M2 = Chapter(
+M2 = Subject(
     "M2",
     ("detection-latency", "detection-latency-network"),
     PAPER,
@@ -201,7 +201,7 @@ M3_FIGURES = tuple(
     )
 )
 
-M3 = Chapter(
+M3 = Subject(
     "M3",
     ("placement", "placement-himeno"),
     PAPER,
@@ -211,4 +211,4 @@ M3 = Chapter(
 )
 
 
-CHAPTERS = (M1, M2, M3)
+SUBJECTS = (M1, M2, M3)

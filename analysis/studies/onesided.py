@@ -4,9 +4,9 @@ what moves within a node."""
 
 from __future__ import annotations
 
-from analysis.chapter import Cause, Chapter, Claim
 from analysis.figures.curves import Curves
 from analysis.measures import MetricAt, Ratio
+from analysis.subject import Cause, Claim, Subject
 from analysis.words import bytes_text
 
 RMA = "rma-progress"
@@ -206,12 +206,12 @@ ON_NODE_TOTALS = (
     _on_node(ON_NODE[2], "collective", "Sums of eight ranks of a node, beside a computation as long as they"),
 )
 
-CHAPTERS = (
-    Chapter(RMA, (RMA,), "", "operations on windows of computing targets", RMA_CLAIMS, (RMA_LATENCY,)),
-    Chapter(NEIGHBOURS, (NEIGHBOURS,), "", "halos by neighbourhood collectives", NEIGHBOUR_CLAIMS, (NEIGHBOUR_TOTALS,)),
-    Chapter(
+SUBJECTS = (
+    Subject(RMA, (RMA,), "", "operations on windows of computing targets", RMA_CLAIMS, (RMA_LATENCY,)),
+    Subject(NEIGHBOURS, (NEIGHBOURS,), "", "halos by neighbourhood collectives", NEIGHBOUR_CLAIMS, (NEIGHBOUR_TOTALS,)),
+    Subject(
         PARTITIONED, (PARTITIONED,), "", "partitioned messages beside what computes them", PARTITIONED_CLAIMS,
         (PARTITIONED_TOTALS,),
     ),
-    Chapter("on-node", ON_NODE, "", "messages and sums within a node", ON_NODE_CLAIMS, ON_NODE_TOTALS),
+    Subject("on-node", ON_NODE, "", "messages and sums within a node", ON_NODE_CLAIMS, ON_NODE_TOTALS),
 )  # fmt: skip

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from analysis.chapter import Cause, Chapter, Claim
 from analysis.figures.curves import Curves
 from analysis.figures.overlap import SEND_TIME, OverlapMap, efficiency, ratio, send_time
 from analysis.figures.sweep import Sweep
 from analysis.measures import Growth, MetricAt, Nanoseconds, OfAll, Ratio
 from analysis.metrics.evaluate import STUDY
+from analysis.subject import Cause, Claim, Subject
 
 PAPER = "Denis, pioman, PDP 2015"
 NATIVE = "idle:waiting=native"  # idle as it is, but whoever waits polls by itself
@@ -115,7 +115,7 @@ P1_CLAIMS = (
     ),
 )
 
-P1 = Chapter(
+P1 = Subject(
     "P1",
     (STUDY,),
     PAPER,
@@ -166,7 +166,7 @@ P2_CLAIMS = (
 )
 
 
-P2 = Chapter(
+P2 = Subject(
     "P2",
     (SEND_TIME,),
     PAPER,
@@ -270,7 +270,7 @@ P3_FIGURES = (
     ),
 )
 
-P3 = Chapter("P3", ("latency-idle-period",), PAPER, "latency against the idle period", P3_CLAIMS, P3_FIGURES)
+P3 = Subject("P3", ("latency-idle-period",), PAPER, "latency against the idle period", P3_CLAIMS, P3_FIGURES)
 
 
 P4_CLAIMS = (
@@ -310,7 +310,7 @@ P4_FIGURES = (
     ),
 )
 
-P4 = Chapter("P4", ("compute-idle-period",), PAPER, "computation against the idle period", P4_CLAIMS, P4_FIGURES)
+P4 = Subject("P4", ("compute-idle-period",), PAPER, "computation against the idle period", P4_CLAIMS, P4_FIGURES)
 
 
 P5_CLAIMS = tuple(
@@ -362,7 +362,7 @@ P5_FIGURES = (
     ),
 )
 
-P5 = Chapter(
+P5 = Subject(
     "P5",
     ("timer-period", "timer-period-ep"),
     PAPER,
@@ -432,7 +432,7 @@ P6_FIGURES = (
     ),
 )
 
-P6 = Chapter("P6", ("latency-flavours",), PAPER, "latency of off, explicit, idle", P6_CLAIMS, P6_FIGURES)
+P6 = Subject("P6", ("latency-flavours",), PAPER, "latency of off, explicit, idle", P6_CLAIMS, P6_FIGURES)
 
 
 NAS = "nas"
@@ -501,7 +501,7 @@ NAS_TIMES = Curves(
     words_of={"class": "class {}".format},
 )
 
-P7 = Chapter("P7", (NAS,), PAPER, "NAS Parallel Benchmarks", P7_CLAIMS, (NAS_TIMES,))
+P7 = Subject("P7", (NAS,), PAPER, "NAS Parallel Benchmarks", P7_CLAIMS, (NAS_TIMES,))
 
 
 NPB_OVERLAP = "npb-overlap"
@@ -566,7 +566,7 @@ NPB_TIMES = Curves(
     words_of={"class": "class {}".format},
 )
 
-NPB = Chapter(NPB_OVERLAP, (NPB_OVERLAP,), "", "NAS Parallel Benchmarks with overlap", NPB_CLAIMS, (NPB_TIMES,))
+NPB = Subject(NPB_OVERLAP, (NPB_OVERLAP,), "", "NAS Parallel Benchmarks with overlap", NPB_CLAIMS, (NPB_TIMES,))
 
 
 P8_CLAIMS = (
@@ -658,7 +658,7 @@ P8_FIGURES = (
     ),
 )
 
-P8 = Chapter("P8", ("one-to-many", "many-to-many"), PAPER, "latency with many threads", P8_CLAIMS, P8_FIGURES)
+P8 = Subject("P8", ("one-to-many", "many-to-many"), PAPER, "latency with many threads", P8_CLAIMS, P8_FIGURES)
 
 
 UNDER_LOAD = {"computing_threads": (">", 0), "size_bytes": 1 << 20}
@@ -733,7 +733,7 @@ P9_FIGURES = (
     ),
 )
 
-P9 = Chapter("P9", ("n-load",), PAPER, "latency beside computing threads", P9_CLAIMS, P9_FIGURES)
+P9 = Subject("P9", ("n-load",), PAPER, "latency beside computing threads", P9_CLAIMS, P9_FIGURES)
 
 
 P10_CLAIMS = tuple(
@@ -783,7 +783,7 @@ P10_FIGURES = (
     ),
 )
 
-P10 = Chapter("P10", ("tasks",), PAPER, "contention on the task queues", P10_CLAIMS, P10_FIGURES)
+P10 = Subject("P10", ("tasks",), PAPER, "contention on the task queues", P10_CLAIMS, P10_FIGURES)
 
 
-CHAPTERS = (P1, P2, P3, P4, P5, P6, P7, NPB, P8, P9, P10)
+SUBJECTS = (P1, P2, P3, P4, P5, P6, P7, NPB, P8, P9, P10)

@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analysis.chapter import Chapter
 from analysis.evidence import Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import Records
 from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, median_interval, simultaneous
+from analysis.subject import Subject
 from analysis.tables import BASE, Cell, Harm, Row, numbers, page, rows
 from analysis.text_table import markdown
 from analysis.words import change_text, mpi_title, seconds_text
@@ -207,8 +207,8 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     )
 
 
-CHAPTER = Chapter(
+SUBJECT = Subject(
     "own-program", (STUDY,), "", "one's own program", figures=(draw,), note="nothing is claimed of a user's program"
 )
 
-CHAPTERS = (CHAPTER,)
+SUBJECTS = (SUBJECT,)

@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.chapter import Chapter
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.statistics.bootstrap import of_medians
 from analysis.statistics.interval import Interval
+from analysis.subject import Subject
 from analysis.tables import numbers, times
 
 TRIAD, PEAK, HIMENO, EP = (f"roofline-{name}" for name in ("triad", "peak", "himeno", "npb"))
@@ -140,9 +140,9 @@ def _found(frame: pd.DataFrame) -> str:
     return f"{'; '.join(said)}."
 
 
-CHAPTER = Chapter(
+SUBJECT = Subject(
     "L1", (TRIAD, PEAK, HIMENO, EP), "", "how fast the serial kernels could be", (), (draw,),
     "nothing is claimed: the bounds are this machine's",
 )  # fmt: skip
 
-CHAPTERS = (CHAPTER,)
+SUBJECTS = (SUBJECT,)

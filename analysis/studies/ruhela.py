@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.chapter import Cause, Chapter, Claim
 from analysis.evidence import SETTING, Array, Evidence, Value
 from analysis.figures import intervals, toolkit
 from analysis.figures.curves import Curves
@@ -24,6 +23,7 @@ from analysis.records import frames
 from analysis.records.frames import failed, partly, unmeasured
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import NO_VALUE, Interval, simultaneous
+from analysis.subject import Cause, Claim, Subject
 from analysis.tables import numbers
 from analysis.words import bytes_text, mpi_title, plain, point_words
 
@@ -187,7 +187,7 @@ def _against_the_paper(row: Mapping[str, Any], points: int) -> str:
     return REACHED if found.high <= wanted else MISSED if found.low > wanted else OPEN
 
 
-R1 = Chapter(
+R1 = Subject(
     "R1",
     (COLLECTIVE_OVERLAP,),
     PAPER,
@@ -269,7 +269,7 @@ R2_FIGURES = (
     ),
 )
 
-R2 = Chapter(
+R2 = Subject(
     "R2", ("context-switches",), PAPER, "context switches of adaptive and always-on threads", R2_CLAIMS, R2_FIGURES
 )
 
@@ -341,7 +341,7 @@ FFT_TIMES = Curves(
     },
 )
 
-R3 = Chapter("R3", (FFT,), PAPER, "3D fast Fourier transform", R3_CLAIMS, (FFT_TIMES,))
+R3 = Subject("R3", (FFT,), PAPER, "3D fast Fourier transform", R3_CLAIMS, (FFT_TIMES,))
 
 
 SPEC = "spec-"
@@ -532,7 +532,7 @@ def _mapping(recorded: Sequence[str]) -> str:
     )
 
 
-R4 = Chapter("R4", ("spec-*",), PAPER, "SPEC MPI2007 or its open substitute", R4_CLAIMS, (draw_spec,))
+R4 = Subject("R4", ("spec-*",), PAPER, "SPEC MPI2007 or its open substitute", R4_CLAIMS, (draw_spec,))
 
 
-CHAPTERS = (R1, R2, R3, R4)
+SUBJECTS = (R1, R2, R3, R4)

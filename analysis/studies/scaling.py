@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.chapter import Chapter
 from analysis.evidence import SETTING, Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.style import Plot, plain_words
@@ -19,6 +18,7 @@ from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
+from analysis.subject import Subject
 from analysis.words import MPI_ORDER, in_order, mpi_title, plain, seconds_text
 
 QUANTITIES = ("total_s", "elapsed_s")  # of the benchmarks of overlap, of the applications
@@ -237,7 +237,7 @@ STRONG = ("scaling-grid", "scaling-fft")
 
 FIGURE = Scaling("scaling", STUDIES, STRONG, "Time over the number of ranks")
 
-CHAPTER = Chapter(
+SUBJECT = Subject(
     "scaling",
     ("scaling-*",),
     "",
@@ -251,7 +251,7 @@ WAKES = ("wakes-timer-halo", "wakes-timer-iallreduce", "wakes-adaptive-halo", "w
 
 WAKES_FIGURE = SettingsMap("wakes", WAKES, "What the engine saves by its settings and the number of ranks")
 
-WAKES_CHAPTER = Chapter(
+WAKES_SUBJECT = Subject(
     "wakes",
     ("wakes-*",),
     "",
@@ -260,4 +260,4 @@ WAKES_CHAPTER = Chapter(
     note="./bench scaling wakes prints what a model predicts",
 )
 
-CHAPTERS = (CHAPTER, WAKES_CHAPTER)
+SUBJECTS = (SUBJECT, WAKES_SUBJECT)

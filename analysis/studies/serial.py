@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.chapter import Chapter
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.statistics.bootstrap import middle, ratio_of_medians
 from analysis.statistics.interval import Interval
+from analysis.subject import Subject
 from analysis.tables import numbers
 
 WITHIN = 0.10
@@ -138,7 +138,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     return intervals.draw(evidence, provenance, found, "serial", title, formula, "ours / theirs", BOUNDS)
 
 
-CHAPTER = Chapter(
+SUBJECT = Subject(
     "serial",
     ("serial-*",),
     "",
@@ -147,4 +147,4 @@ CHAPTER = Chapter(
     note="nothing is claimed of it: it says whether our kernels are as fast as those that they repeat",
 )
 
-CHAPTERS = (CHAPTER,)
+SUBJECTS = (SUBJECT,)

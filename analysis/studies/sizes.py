@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from analysis.chapter import Chapter, Claim
 from analysis.figures.overlap import OverlapMap, efficiency_by_size
 from analysis.measures import MetricAt, Ratio
 from analysis.metrics.evaluate import BY_SIZE
+from analysis.subject import Claim, Subject
 from analysis.words import bytes_text
 
 HIDDEN_BY_THE_MPI = ("mpich", "intel-mpi")  # over TCP, up to 1 MB
@@ -49,8 +49,8 @@ def _no_longer(size: int) -> Claim:
 
 
 CLAIMS = (*map(_hidden, (65536, 262144)), *map(_no_longer, (65536, 262144, 1048576)))
-CHAPTERS = (
-    Chapter(
+SUBJECTS = (
+    Subject(
         "sizes",
         (BY_SIZE,),
         "",

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from analysis.chapter import Chapter
 from analysis.evidence import Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import NO_VALUE
+from analysis.subject import Subject
 from analysis.tables import BASE, Cell, Harm, Row, numbers, pooled, rows, tell
 from analysis.text_table import markdown
 from analysis.words import mpi_title
@@ -77,7 +77,7 @@ STUDIES = (
 
 def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     """Each code, point and variant in one figure; a cross for what failed. Codes that are not here are counted."""
-    measured = [row for study in CHAPTER.recorded(evidence.records) for row in rows(evidence, study)]
+    measured = [row for study in SUBJECT.recorded(evidence.records) for row in rows(evidence, study)]
     cells = list(_cells(measured))
     found = [
         {"label": _label(row), "mpi": row.mpi, "variant": name, "quantity": row.quantity}
@@ -120,7 +120,7 @@ def _found(cells: Sequence[tuple[Row, str, Cell]]) -> str:
     return " ".join(lines)
 
 
-CHAPTER = Chapter(
+SUBJECT = Subject(
     "third-party",
     STUDIES,
     "",
@@ -129,7 +129,7 @@ CHAPTER = Chapter(
     note="nothing is claimed of them: they are witnesses",
 )
 
-CHAPTERS = (CHAPTER,)
+SUBJECTS = (SUBJECT,)
 
 
 def document(evidence: Evidence) -> str:

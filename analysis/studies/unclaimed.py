@@ -4,12 +4,12 @@ and what a model has predicted before, of which ./bench validate-model says how 
 
 from __future__ import annotations
 
-from analysis.chapter import Chapter
+from analysis.subject import Subject
 
-NODES = Chapter(
+NODES = Subject(
     "node-pairs", ("node-pairs",), "", "nodes and their links", note="./bench nodes names those that are odd"
 )
-VALIDATION = Chapter(
+VALIDATION = Subject(
     "validation",
     ("validation-*",),
     "",
@@ -17,4 +17,4 @@ VALIDATION = Chapter(
     note="./bench validate-model holds these against what a model predicted",
 )
 
-CHAPTERS = (NODES, VALIDATION)
+SUBJECTS = (NODES, VALIDATION)

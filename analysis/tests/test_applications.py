@@ -55,7 +55,7 @@ def test_what_the_engine_costs_the_nas_benchmarks(
     assert decisions(session, "P7") == expected
     figure = drawn_of(session, "nas")
     assert set(figure.points["kernel"]) == set(KERNELS)
-    assert figure.chapter == "P7"
+    assert figure.subject == "P7"
 
 
 def causes(session: Path) -> list[str]:
@@ -161,9 +161,9 @@ def test_what_stands_apart_is_named_where_there_are_several(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["P7", "npb-overlap", "R3", "F4", "G1", "G5"])
-def test_each_claim_on_an_application_names_a_figure_of_its_chapter(name: str) -> None:
-    (chapter,) = [chapter for chapter in catalogue.CHAPTERS if chapter.id == name]
-    assert {claim.figure for claim in chapter.claims} <= {getattr(figure, "name", "") for figure in chapter.figures} - {
+def test_each_claim_on_an_application_names_a_figure_of_its_subject(name: str) -> None:
+    (subject,) = [subject for subject in catalogue.SUBJECTS if subject.id == name]
+    assert {claim.figure for claim in subject.claims} <= {getattr(figure, "name", "") for figure in subject.figures} - {
         ""
     }
 
@@ -218,7 +218,7 @@ def test_the_run_time_is_flat_or_not(tmp_path: Path, efficiency: float, decision
 def test_80_mb_are_decided_and_drawn(tmp_path: Path) -> None:
     session = inflated(tmp_path / "s", "large-messages", 0.05, MB_80)
     assert row_of(session, "G4").decision == "reproduced"
-    assert drawn_of(session, "large_messages").chapter == "G4"
+    assert drawn_of(session, "large_messages").subject == "G4"
 
 
 def test_a_timer_that_does_not_show_in_ep(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from analysis.catalogue import CHAPTERS
-from analysis.chapter import OPERATORS, Claim
+from analysis.catalogue import SUBJECTS
 from analysis.claims.decide import REQUIREMENTS, Decision, decide, decide_one
 from analysis.claims.table import ClaimTable, Row
 from analysis.claims.table import table as claims_table
@@ -20,6 +19,7 @@ from analysis.measures import Median, MetricAt, Ratio
 from analysis.metrics.formulas import METRICS
 from analysis.records.load import load
 from analysis.statistics.interval import Interval
+from analysis.subject import OPERATORS, Claim
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, end, header, write_lines
 
 CLAIM = Claim("s", "n", "<=", 1.0, "c", "p", Median("x_s", "bare"), margin=0.1, since="2026-01-01 00:00")
@@ -61,9 +61,9 @@ def test_every_point_must_hold_unless_the_claim_says_up_to() -> None:
     assert decide(unsure, CLAIM)[0] is Decision.INCONCLUSIVE
 
 
-def test_claims_are_sound_and_a_chapter_without_any_says_why() -> None:
-    assert all(chapter.note for chapter in CHAPTERS if not chapter.claims)
-    for claim in (claim for chapter in CHAPTERS for claim in chapter.claims):
+def test_claims_are_sound_and_a_subject_without_any_says_why() -> None:
+    assert all(subject.note for subject in SUBJECTS if not subject.claims)
+    for claim in (claim for subject in SUBJECTS for claim in subject.claims):
         assert claim.operator in OPERATORS and not (claim.up_to and claim.operator == "=")
         assert claim.margin >= 0
         assert claim.source
@@ -78,12 +78,12 @@ def test_claims_are_sound_and_a_chapter_without_any_says_why() -> None:
 def test_without_records_nothing_is_measured() -> None:
     table = claims_table([])
     assert {row.decision for row in table.rows} == {"not measured"}
-    assert {row.study for row in table.rows} == {chapter.id for chapter in CHAPTERS}
+    assert {row.study for row in table.rows} == {subject.id for subject in SUBJECTS}
 
 
 def test_the_text_keeps_study_and_decision_apart() -> None:
     firsts = [line for line in claims_table([]).text().splitlines() if " not measured " in line]
-    assert {line.split("  ")[0] for line in firsts} == {chapter.id for chapter in CHAPTERS}
+    assert {line.split("  ")[0] for line in firsts} == {subject.id for subject in SUBJECTS}
     assert len({line.index(" not measured ") for line in firsts}) == 1
 
 

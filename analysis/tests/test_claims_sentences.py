@@ -77,9 +77,9 @@ def ends(name: str, quantity: str, values: Sequence[float], places: Sequence[Any
     ]
 
 
-def decided(tmp_path: Path, study: str, measured: Points, chapter: str, place: int) -> Row:
+def decided(tmp_path: Path, study: str, measured: Points, subject: str, place: int) -> Row:
     session = study_session(tmp_path / "s", study, measured, machine=RDMA, mpi="openmpi")  # of which all claims speak
-    return rows_of(claims_table([session]), chapter)[place]
+    return rows_of(claims_table([session]), subject)[place]
 
 
 def loaded(exponent: float) -> Points:
@@ -90,7 +90,7 @@ WAITING = ("remove", "reinsert")
 
 
 @pytest.mark.parametrize(
-    ("study", "measured", "chapter", "place", "expected"),
+    ("study", "measured", "subject", "place", "expected"),
     [
         pytest.param("timer-period", timer(0.9), "P5", 0, NO, id="equal: also not faster"),
         pytest.param("timer-period", timer(1.0, 1.1), "P5", 0, NO, id="equal: also between"),
@@ -183,9 +183,9 @@ WAITING = ("remove", "reinsert")
     ],
 )  # fmt: skip
 def test_data_that_contradict_a_sentence_do_not_prove_it(
-    tmp_path: Path, study: str, measured: Points, chapter: str, place: int, expected: str
+    tmp_path: Path, study: str, measured: Points, subject: str, place: int, expected: str
 ) -> None:
-    assert decided(tmp_path, study, measured, chapter, place).decision == expected
+    assert decided(tmp_path, study, measured, subject, place).decision == expected
 
 
 def test_always_is_refuted_by_one_launch(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_the_report_has_a_figure_and_decides_the_promise(tmp_path: Path) -> None
     session = study_session(tmp_path / "s", "harm-microbench-overlap", measured)
     evidence = Evidence(load([session]))
     (drawn,) = draw_all(evidence, "Data: made up.")
-    assert (drawn.name, drawn.chapter) == ("harm", "H1")
+    assert (drawn.name, drawn.subject) == ("harm", "H1")
     assert drawn.found == "Shown to be harmed: none; within the budget: 1, failed: 1."
     assert set(drawn.points["status"]) == {"ok", "failed"}
     (row,) = rows_of(table([session]), "H1")
@@ -280,7 +280,7 @@ def test_one_session_holds_the_ping_pong_and_the_parts(session: Path) -> None:
 
 def test_the_report_has_a_figure_and_decides_the_budget(session: Path) -> None:
     (drawn,) = draw_all(Evidence(load([session])), "Data: made up.")
-    assert (drawn.name, drawn.chapter) == ("engine_costs", "C1")
+    assert (drawn.name, drawn.subject) == ("engine_costs", "C1")
     assert set(drawn.points["variant"]) == {"adaptive", "timer", "idle"}
     (row,) = rows_of(table([session]), "C1")
     assert row.decision == "reproduced"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The papers: their numbers as data, the chapters of their files, and since when their claims stand."""
+"""The papers: their numbers as data, the subjects of their files, and since when their claims stand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from analysis import studies
-from analysis.catalogue import CHAPTERS, COLUMNS, FOLDER, ORDER, PAPERS, chapters_of, draw_all, of_paper, published
+from analysis.catalogue import COLUMNS, FOLDER, ORDER, PAPERS, SUBJECTS, draw_all, of_paper, published, subjects_of
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.records.load import load
@@ -29,7 +29,7 @@ def test_every_number_has_its_source() -> None:
     frame = published()
     assert list(frame.columns) == [*COLUMNS, "paper"]
     assert frame.drop(columns="high").notna().all().all()
-    assert set(frame["study"]) <= {chapter.id for chapter in CHAPTERS}
+    assert set(frame["study"]) <= {subject.id for subject in SUBJECTS}
     assert set(frame["relation"]) <= {"=", "<", "<=", ">", "about", "up to"}
     assert set(frame["unit"]) <= {"s", "percent", "ratio", "bytes", "count", "bits_per_s", "Hz"}
     assert (frame["high"].isna() | (frame["high"] > frame["value"])).all()
@@ -51,7 +51,7 @@ def test_every_number_has_its_source() -> None:
 def test_claims_use_the_published_numbers(study: str, quantity: str, threshold: object) -> None:
     frame = published()
     value = frame.loc[(frame["study"] == study) & (frame["quantity"] == quantity), "value"].item()
-    claims = next(chapter for chapter in CHAPTERS if chapter.id == study).claims
+    claims = next(subject for subject in SUBJECTS if subject.id == study).claims
     assert callable(threshold)
     assert pytest.approx(threshold(value)) in [claim.threshold for claim in claims]
 
@@ -59,7 +59,7 @@ def test_claims_use_the_published_numbers(study: str, quantity: str, threshold: 
 ROOT = Path(__file__).resolve().parents[2]
 ADDED = '''"""O1: a study of our own."""
 
-from analysis.chapter import Chapter, Claim
+from analysis.subject import Subject, Claim
 from analysis.figures.curves import Curves
 from analysis.measures import Median
 
@@ -67,7 +67,7 @@ MEASURE = Median("colour", "bare")
 SAYS = "Colours do not fade"
 CLAIM = Claim(SAYS, "colour", "<=", 1.0, "one", "nowhere", MEASURE, margin=0.5, since="2026-01-01 00:00")
 FIGURES = (Curves("colours", "colours", "By age", "colour", "made up", "age", "age", "colour", say="{:g}".format),)
-CHAPTERS = (Chapter("O1", ("colours",), "", "how colours fade", (CLAIM,), FIGURES),)
+SUBJECTS = (Subject("O1", ("colours",), "", "how colours fade", (CLAIM,), FIGURES),)
 '''
 PROGRAM = """
 import sys
@@ -81,20 +81,20 @@ print(build_report([session]).path.read_text())
 """
 
 
-def test_a_papers_chapters_are_its_files_and_each_study_has_one() -> None:
-    assert chapters_of(studies) == CHAPTERS
+def test_a_papers_subjects_are_its_files_and_each_study_has_one() -> None:
+    assert subjects_of(studies) == SUBJECTS
     for letter, name in zip(ORDER, PAPERS, strict=True):
         mine = of_paper(name)
-        assert all(chapter in CHAPTERS for chapter in mine)
-        assert [one.id for one in mine if one.paper] == [one.id for one in CHAPTERS if one.id[0] == letter]
-    for names in ([chapter.id for chapter in CHAPTERS], [name for chapter in CHAPTERS for name in chapter.studies]):
+        assert all(subject in SUBJECTS for subject in mine)
+        assert [one.id for one in mine if one.paper] == [one.id for one in SUBJECTS if one.id[0] == letter]
+    for names in ([subject.id for subject in SUBJECTS], [name for subject in SUBJECTS for name in subject.studies]):
         assert len(names) == len(set(names))
-    for chapter in CHAPTERS:
-        assert {getattr(figure, "study", chapter.studies[0]) for figure in chapter.figures} <= set(chapter.studies)
+    for subject in SUBJECTS:
+        assert {getattr(figure, "study", subject.studies[0]) for figure in subject.figures} <= set(subject.studies)
 
 
 def test_the_papers_stand_in_their_order() -> None:
-    ids = [chapter.id for chapter in CHAPTERS]
+    ids = [subject.id for subject in SUBJECTS]
     assert ids.index("P2") < ids.index("P10") < ids.index("M1") < ids.index("R1") < ids.index("F1") < ids.index("G1")
 
 
@@ -125,7 +125,7 @@ def test_an_empty_session_draws_nothing_and_fails_nowhere(tmp_path: Path) -> Non
     assert draw_all(Evidence(load([tmp_path / "s"])), "") == []
 
 
-ALL = [claim for chapter in CHAPTERS for claim in chapter.claims]
+ALL = [claim for subject in SUBJECTS for claim in subject.claims]
 
 
 def test_every_claim_says_since_when_to_the_minute() -> None:

@@ -258,7 +258,7 @@ def test_a_preset_that_failed_is_not_the_best(tmp_path: Path) -> None:
 
 def test_the_figure_says_what_stands_for_which_code(tmp_path: Path) -> None:
     folder = spec_session(tmp_path / "s", "spec-lammps-melt", {"atoms": 32000}, {"bare": 1.0, "adaptive": 1.0})
-    (drawn,) = [one for one in draw_all(Evidence(load([folder])), "") if one.chapter == "R4"]
+    (drawn,) = [one for one in draw_all(Evidence(load([folder])), "") if one.subject == "R4"]
     assert drawn.name == "spec_substitute"
     assert "126.lammps (molecular dynamics): lammps-melt;" in drawn.found
     assert "128.GAPgeofem (finite elements): dolfinx-poisson-cg, not run" in drawn.found
@@ -276,7 +276,7 @@ def test_specs_own_codes_are_estimates_and_the_licence_is_seen(tmp_path: Path) -
     assert decision == "not testable here"
     assert "384 processes" in reason
     assert "licensed" not in reason
-    (drawn,) = [one for one in draw_all(Evidence(load([folder])), "") if one.chapter == "R4"]
+    (drawn,) = [one for one in draw_all(Evidence(load([folder])), "") if one.subject == "R4"]
     assert (drawn.name, drawn.title) == ("spec_mpi2007", "SPEC MPI2007: estimates, no compliant runs")
 
 
@@ -326,7 +326,7 @@ def test_a_kernel_is_held_against_the_bound_of_its_own_size(evidence: Evidence) 
 
 def test_the_report_has_a_figure(evidence: Evidence) -> None:
     (drawn,) = draw_all(evidence, "Data: made up.")
-    assert (drawn.name, drawn.chapter) == ("roofline", "L1")
+    assert (drawn.name, drawn.subject) == ("roofline", "L1")
     assert drawn.found == "Himeno XS: 75 % of its bound; EP S: 35 % of its bound."
 
 

@@ -335,7 +335,7 @@ def test_what_a_figure_found_says_how_many_values_show_nothing_yet(tmp_path: Pat
 
     def found(folder: Path, idle: list[dict[str, Any]], launches: int) -> str:
         session = study_session(folder, "one-to-many", {"idle": idle, "bare-multiple": points}, launches)
-        return next(drawn.found for drawn in draw_all(Evidence(load([session])), "") if drawn.chapter == "P8")
+        return next(drawn.found for drawn in draw_all(Evidence(load([session])), "") if drawn.subject == "P8")
 
     assert " values " not in found(tmp_path / "good", points, 6)
     assert "Of 4 values 4 have no 95 % interval." in found(tmp_path / "few", points, 3)

@@ -269,7 +269,7 @@ def test_the_appendix_of_a_paper_has_its_numbers_beside_ours(sessions: list[Path
     root = Tree(page.read_text()).root
     assert "inconclusive" in root.text
     table = pd.read_csv(tmp_path / "paper-pioman.csv")
-    assert {claim.statement for chapter in catalogue.of_paper("pioman") for claim in chapter.claims} == set(
+    assert {claim.statement for subject in catalogue.of_paper("pioman") for claim in subject.claims} == set(
         table["claim"]
     )
     ratio = table[table["claim"].str.startswith("With the engine the overlap ratio reaches 1")]

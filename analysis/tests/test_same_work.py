@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analysis.catalogue import CHAPTERS, draw_all
+from analysis.catalogue import SUBJECTS, draw_all
 from analysis.claims.decide import Decision, decide
 from analysis.claims.table import build
 from analysis.evidence import Evidence, Value
@@ -18,12 +18,12 @@ from analysis.records.load import load
 from analysis.report.findings import sections
 from analysis.report.points import Points
 from analysis.report.report import pictures
-from analysis.studies.ruhela import R1 as CHAPTER
+from analysis.studies.ruhela import R1 as SUBJECT
 from analysis.studies.ruhela import gains
 from analysis.tests.test_claims import study_session
 from harness.base import archive
 
-CLAIM = replace(CHAPTER.claims[0], requires=())
+CLAIM = replace(SUBJECT.claims[0], requires=())
 COMM = 0.04
 
 
@@ -165,7 +165,7 @@ def test_a_kept_session_loads_is_decided_and_draws(name: str) -> None:
     evidence = Evidence(records)
     drawn = draw_all(evidence, "")
     compared = "bare" in set(launches["variant"])  # a gate's arms are held against each other
-    assert drawn or not compared or not any(chapter.figures for chapter in CHAPTERS if chapter.recorded(records))
+    assert drawn or not compared or not any(subject.figures for subject in SUBJECTS if subject.recorded(records))
     table = build(records, evidence.metrics)
     assert any(row.session or row.reason for row in table.rows), "a claim has a number, or says why not"
     placed = [index for section in sections(table, evidence, drawn) for index in section.drawn]

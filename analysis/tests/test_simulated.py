@@ -210,7 +210,7 @@ def test_each_session_is_a_number_of_ranks(tmp_path: Path) -> None:
 
 def test_the_figure_has_a_panel_a_study_and_says_that_it_is_simulated(tmp_path: Path) -> None:
     sessions = _sessions(tmp_path, "scaling-overlap") + _sessions(tmp_path, "scaling-fft")
-    drawn, saved = [one for one in _of_ranks(sessions) if one.chapter == "scaling"]
+    drawn, saved = [one for one in _of_ranks(sessions) if one.subject == "scaling"]
     titles = [axes.get_title() for axes in drawn.figure.axes if axes.get_visible()]
     assert titles == ["overlap (weak): MPICH", "fft (strong): MPICH"]
     assert saved.points["value"].tolist() == pytest.approx([SAVED] * 6, abs=0.02)
@@ -232,13 +232,13 @@ def _has_values(line: Line2D) -> bool:
 
 
 def test_one_number_of_ranks_is_no_scaling(tmp_path: Path) -> None:
-    assert [one for one in _of_ranks(_sessions(tmp_path, "scaling-overlap", (8,))) if one.chapter == "scaling"] == []
+    assert [one for one in _of_ranks(_sessions(tmp_path, "scaling-overlap", (8,))) if one.subject == "scaling"] == []
 
 
 def test_the_map_has_a_row_a_setting_and_a_column_a_number_of_ranks(tmp_path: Path) -> None:
     sessions = _sessions(tmp_path, "wakes-adaptive-halo")
     _sweep(sessions, timer_us=500, rest_us=40000)
-    (drawn,) = [one for one in _of_ranks(sessions) if one.chapter == "wakes"]
+    (drawn,) = [one for one in _of_ranks(sessions) if one.subject == "wakes"]
     axes = drawn.figure.axes[0]
     rows = [label.get_text() for label in axes.get_yticklabels()]
     assert rows == ["adaptive, defaults", "adaptive, rest_us 40000", "adaptive, timer_us 500"]

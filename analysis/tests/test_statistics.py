@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from analysis.chapter import Claim
 from analysis.claims.decide import Decision, decide
 from analysis.evidence import Value
 from analysis.measures import Median
@@ -25,6 +24,7 @@ from analysis.statistics.bootstrap import (
 )
 from analysis.statistics.interval import Interval, median_interval, order_ranks, simultaneous
 from analysis.statistics.ranks import superiority
+from analysis.subject import Claim
 from analysis.tests.simulated_launches import (
     AT_ONCE,
     EFFECTS,

@@ -26,14 +26,14 @@ def test_who_is_shown_to_be_worse_than_the_leader_is_out_with_the_reason() -> No
     assert found.standings["s002"].out.startswith("worse than s001 in 6 rounds")
 
 
-@pytest.mark.parametrize(("seats", "rounds"), [(1, 4), (6, 6), (7, 7), (12, 7), (40, 9)])
-def test_with_any_number_of_seats_the_first_block_can_put_settings_out(seats: int, rounds: int) -> None:
-    names = [f"s{number:03d}" for number in range(seats)]
+@pytest.mark.parametrize(("settings", "rounds"), [(1, 4), (6, 6), (7, 7), (12, 7), (40, 9)])
+def test_with_any_number_of_settings_the_first_block_can_put_settings_out(settings: int, rounds: int) -> None:
+    names = [f"s{number:03d}" for number in range(settings)]
     for more in (0, -1):
         race = made({DEFAULT: 0.0, **dict.fromkeys(names, -0.1)}, rounds=rounds + more)
         found = decide.state(replace(race, asked=replace(race.asked, contenders={key: {} for key in names})))
         assert all(found.standings[name].out.startswith("worse than") for name in names) is (more == 0)
-    assert decide.fewest_rounds(seats) == rounds
+    assert decide.fewest_rounds(settings) == rounds
 
 
 def test_where_nothing_is_better_the_default_leads() -> None:

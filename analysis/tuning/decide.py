@@ -70,10 +70,10 @@ def state(found: Measured) -> State:
     return State({name: standing(name, found, out.get(name, "")) for name in ran}, alive, leader)
 
 
-def fewest_rounds(seats: int) -> int:
+def fewest_rounds(settings: int) -> int:
     """The rounds in which one of so many settings can be shown to be worse at all, after Holm: with fewer none goes out
     behind its first block."""
-    return fewest(ERROR / seats)
+    return fewest(ERROR / settings)
 
 
 def standing(name: str, found: Measured, out: str = "", against: str = DEFAULT, level: float = INTERVAL) -> Standing:

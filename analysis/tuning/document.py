@@ -185,13 +185,13 @@ class Step:
 
 
 def next_(found: Measured, seed: int) -> Step:
-    """What the next block would have; new settings take the seats of those that are out."""
+    """What the next block would have; new settings take the places of those that are out."""
     state = decide.state(found)
-    seats = max(0, found.asked.seats - len(state.alive))
+    free = max(0, found.asked.at_once - len(state.alive))
     source = propose(found.asked.space, tried(found, state), found.asked.search, seed)
     racing = [found.asked.contenders[name] for name in state.alive]
     new = (values for values in source if values not in racing)
-    return Step(state, state.alive, list(itertools.islice(new, seats)))
+    return Step(state, state.alive, list(itertools.islice(new, free)))
 
 
 def tried(found: Measured, state: State) -> list[Tried]:

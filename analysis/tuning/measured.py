@@ -83,7 +83,7 @@ class Asked:
     space: tuple[Axis, ...]
     bounds: Mapping[str, float] = field(default_factory=dict)
     search: str = "effects"
-    seats: int = 6
+    at_once: int = 6
     settle: int = 6
     confirm: int = 12
     looks: int = 3
@@ -118,7 +118,7 @@ def of(facts: Mapping[str, Any]) -> Asked:
         space=tuple(Axis(axis["name"], tuple(axis["values"]), axis["of_mpi"]) for axis in race["space"]),
         bounds=dict(race["bounds"]),
         search=race["search"],
-        seats=race["seats"],
+        at_once=race["seats"],
         settle=race["settle"],
         confirm=race["confirm"],
         looks=race.get("looks", 1),

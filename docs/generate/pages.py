@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.catalogue import CHAPTERS
-from analysis.chapter import Chapter, Claim
+from analysis.catalogue import SUBJECTS
 from analysis.metrics.formulas import METRICS
+from analysis.subject import Claim, Subject
 from docs.generate.page import code, page, plain, table
 from harness.base.paths import SCHEMA
 
@@ -20,23 +20,23 @@ def pages() -> dict[str, str]:
 
 def claims() -> str:
     """What the papers say, and the number it is held against."""
-    chapters = [part for chapter in CHAPTERS if chapter.claims or chapter.note for part in described(chapter)]
+    subjects = [part for subject in SUBJECTS if subject.claims or subject.note for part in described(subject)]
     return page(
         "Claims",
         "the study's file in analysis/studies",
         "What the papers claim of each study, as `./bench claims` decides it: the measured number is held against "
         "the bound, relaxed by the margin, on every point (of a claim of *up to*: on the best). How it is decided "
         "says [statistics](../explanation/statistics.md); each paper is in `CITATION.cff`.",
-        *chapters,
+        *subjects,
     )
 
 
-def described(chapter: Chapter) -> list[str]:
-    source = "; ".join(filter(None, [chapter.paper, f"studies: {', '.join(chapter.studies)}."]))
+def described(subject: Subject) -> list[str]:
+    source = "; ".join(filter(None, [subject.paper, f"studies: {', '.join(subject.studies)}."]))
     return [
-        f"## {chapter.id}: {chapter.title}",
-        plain(f"{source} {chapter.note}".strip()),
-        table(("claim", "number", "bound", "margin", "against", "source"), map(row, chapter.claims)),
+        f"## {subject.id}: {subject.title}",
+        plain(f"{source} {subject.note}".strip()),
+        table(("claim", "number", "bound", "margin", "against", "source"), map(row, subject.claims)),
     ]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A race of settings: which take part, in which rounds, and the launches that this means.
+"""A race of settings, as irace and F-Race have it: which take part, in which rounds, and the launches that this means.
 
-A race is run a block at a time; a block is some rounds of the same settings, and after it is known who goes on. Each
+It is run a block at a time; a block is some rounds of the same settings, and after it is known who goes on. Each
 round has every setting of its block once, the default among them: what is compared ran side by side. The blocks that
 were planned stand in the session, so a race that was stopped goes on from there. In a block without rounds the
 variables of the MPI are read back, a program of one's own is tried, and no more.

@@ -241,7 +241,7 @@ def more_rounds_fit(race: Race, launch_s: float) -> bool:
 
 
 def too_short(race: Race, launch_s: float) -> str:
-    """What to say where not even one block of all seats and the confirmation fit into the minutes; empty if they do."""
+    """What to say where not even one whole block and the confirmation fit into the minutes; empty if they do."""
     arms = 1 + race.reference + race.seats
     needed = block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
     if race.spent_s + needed <= 60 * race.minutes:

@@ -227,7 +227,7 @@ def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
 
 
 def test_a_block_of_many_settings_has_more_rounds() -> None:
-    assert [rounds_of_block(seats) for seats in (2, 6, 7, 40)] == [6, 6, 7, 9]
+    assert [rounds_of_block(settings) for settings in (2, 6, 7, 40)] == [6, 6, 7, 9]
 
 
 def test_minutes_that_are_too_few_are_said_with_what_would_do() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.catalogue import CHAPTERS, draw_all
+from analysis.catalogue import SUBJECTS, draw_all
 from analysis.claims import decide
 from analysis.evidence import Evidence
 from analysis.metrics.times import LIMIT
@@ -61,8 +61,8 @@ def test_a_paper_names_all_its_studies() -> None:
 def test_all_has_the_26_studies_of_papers_and_one_of_ours() -> None:
     """As docs/how-to/reproduce-a-paper.md says."""
     run = catalogue.groups()["all"]
-    covered = {chapter.id for chapter in CHAPTERS if any(map(chapter.covers, run))}
-    of_papers = {chapter.id for chapter in CHAPTERS if chapter.paper}
+    covered = {subject.id for subject in SUBJECTS if any(map(subject.covers, run))}
+    of_papers = {subject.id for subject in SUBJECTS if subject.paper}
     assert covered == of_papers | {"npb-overlap"}
     assert len(of_papers) == 26
 
@@ -87,10 +87,10 @@ def test_harm_has_what_other_studies_run_without_a_row_of_its_own(monkeypatch: p
     assert found["tasks contention"][0].own_threads and found["tasks contention"][0].nodes == 1
 
 
-def test_every_study_is_of_one_chapter_of_the_report() -> None:
+def test_every_study_is_of_one_subject_of_the_report() -> None:
     """Else its records would be decided by nobody; those of other people's codes are named there by hand."""
-    of = {name: [chapter.id for chapter in CHAPTERS if chapter.covers(name)] for name in catalogue.studies()}
-    assert {name: chapters for name, chapters in of.items() if len(chapters) != 1} == {}
+    of = {name: [subject.id for subject in SUBJECTS if subject.covers(name)] for name in catalogue.studies()}
+    assert {name: subjects for name, subjects in of.items() if len(subjects) != 1} == {}
 
 
 def test_what_harness_and_analysis_each_know_by_themselves_is_the_same() -> None:

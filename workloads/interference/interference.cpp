@@ -21,7 +21,7 @@
 #include "common/noncopyable.h"
 #include "himeno/kernel.h"
 #include "interference/detection.h"
-#include "interference/seats.h"
+#include "interference/placement.h"
 
 namespace workloads {
 
@@ -187,13 +187,13 @@ class Interference final : public Experiment {
     }
     const auto placement = choice_of(preparation.point, parameters(), "placement");
     const bool with_partner = on_one_node(preparation.mpi);
-    const auto seats = find_seats(placement, cpu_places(allowed_), with_partner);
+    const auto cpus = find_cpus(placement, cpu_places(allowed_), with_partner);
     answer();  // connects the two: a socket may be there only now
     if (waits_) {
-      take_seat(seats, placement, choice_of(preparation.point, parameters(), "grid"));
+      take_cpu(cpus, placement, choice_of(preparation.point, parameters(), "grid"));
       detection_ = make_detection(detection, doorbell_ ? &*doorbell_ : nullptr, problem_);
-    } else if (seats && with_partner) {
-      bind_this_thread({seats->partner});
+    } else if (cpus && with_partner) {
+      bind_this_thread({cpus->partner});
     }
   }
 
@@ -225,16 +225,16 @@ class Interference final : public Experiment {
   }
 
  private:
-  void take_seat(const std::optional<Seats>& seats, const std::string& placement, const std::string& grid) {
-    if (!seats) {
+  void take_cpu(const std::optional<ThreadCpus>& cpus, const std::string& placement, const std::string& grid) {
+    if (!cpus) {
       problem_ = fmt::format("the CPUs that this process may use offer no place '{}' beside one for the partner: {}",
                              placement, fmt::join(allowed_, ", "));
       return;
     }
     if (grid != "none") {
-      victim_.emplace(grid, seats->victim);
+      victim_.emplace(grid, cpus->victim);
     }
-    bind_this_thread({seats->waiting});
+    bind_this_thread({cpus->waiting});
   }
 
   double alone() {

@@ -12,7 +12,7 @@
 
 #include "common/clock.h"
 #include "interference/mwait.h"
-#include "interference/seats.h"
+#include "interference/placement.h"
 #include "microbench/moving_thread.h"
 #include "microbench/payload.h"
 #include "microbench/tcp_connection.h"
@@ -200,34 +200,34 @@ std::vector<CpuPlace> server() {
   return places;
 }
 
-TEST(Seats, AreWhereThePlacementSays) {
-  const auto same = find_seats("same-core", server(), true);
+TEST(Placement, AreWhereThePlacementSays) {
+  const auto same = find_cpus("same-core", server(), true);
   ASSERT_TRUE(same);
   EXPECT_EQ(same->victim, same->waiting);
   EXPECT_EQ(same->partner % 4 == same->victim % 4, false);
-  const auto sibling = find_seats("smt-sibling", server(), true);
+  const auto sibling = find_cpus("smt-sibling", server(), true);
   ASSERT_TRUE(sibling);
   EXPECT_EQ(sibling->waiting, sibling->victim + 4);
-  const auto near = find_seats("same-l3", server(), true);
+  const auto near = find_cpus("same-l3", server(), true);
   ASSERT_TRUE(near);
   EXPECT_EQ(near->waiting, 1);
   EXPECT_EQ(near->partner, 2) << "neither the victim's core nor the waiting thread's";
-  const auto far = find_seats("other-socket", server(), false);
+  const auto far = find_cpus("other-socket", server(), false);
   ASSERT_TRUE(far);
   EXPECT_EQ(far->waiting, 2);
 }
 
-TEST(Seats, AreNoneWhereTheMachineHasNone) {
+TEST(Placement, AreNoneWhereTheMachineHasNone) {
   const std::vector<CpuPlace> two{{.cpu = 0, .package = 0, .core = 0, .l3 = "0-1"},
                                   {.cpu = 1, .package = 0, .core = 1, .l3 = "0-1"}};
-  EXPECT_FALSE(find_seats("smt-sibling", two, true));
-  EXPECT_FALSE(find_seats("other-socket", two, false));
-  EXPECT_FALSE(find_seats("same-l3", two, true)) << "no core is left for the partner";
-  EXPECT_TRUE(find_seats("same-l3", two, false));
-  EXPECT_TRUE(find_seats("same-core", two, true));
+  EXPECT_FALSE(find_cpus("smt-sibling", two, true));
+  EXPECT_FALSE(find_cpus("other-socket", two, false));
+  EXPECT_FALSE(find_cpus("same-l3", two, true)) << "no core is left for the partner";
+  EXPECT_TRUE(find_cpus("same-l3", two, false));
+  EXPECT_TRUE(find_cpus("same-core", two, true));
 }
 
-TEST(Seats, OfAMachineThatSaysNothing) {
+TEST(Placement, OfAMachineThatSaysNothing) {
   const auto places = cpu_places({3, 5}, "/nowhere");
   ASSERT_EQ(places.size(), 2U);
   EXPECT_NE(places[0].core, places[1].core);

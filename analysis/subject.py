@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the analysis has to say of a study: the claims that are decided, and the figures that are drawn.
 
-A file of analysis/studies makes one chapter, from the parts that are here.
+A file of analysis/studies makes one subject, from the parts that are here.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _time(text: str) -> datetime.datetime:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class Subject:
     """One of the papers' 26 studies, P1 to G5, or one of our own. `studies`: what those that are run for it are called
     in the records, or how their names begin ("harm-*"). `note` says why nothing is claimed, if so. `beside_records`:
     its figures draw what no record has, too."""
@@ -116,7 +116,7 @@ class Chapter:
     beside_records: bool = False
 
     def covers(self, study: str) -> bool:
-        """Whether a study that is run is one of this chapter's."""
+        """Whether a study that is run is one of this subject's."""
         return any(fnmatch.fnmatchcase(study, name) for name in self.studies)
 
     def recorded(self, records: Records) -> list[str]:

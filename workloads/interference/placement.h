@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where two threads that may disturb each other sit, and a third one that must not.
+// Where two threads that may disturb each other run, and a third one that must not.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct CpuPlace {
 std::vector<CpuPlace> cpu_places(const std::vector<int>& cpus,
                                  const std::filesystem::path& sysfs = "/sys/devices/system/cpu");
 
-struct Seats {
+struct ThreadCpus {
   int victim = 0;
   int waiting = 0;
   int partner = 0;
@@ -34,6 +34,6 @@ std::span<const std::string_view> placement_names() noexcept;
 
 /// CPUs for the three threads, the partner's on a core of its own where it is wanted here (`with_partner`). None if
 /// these CPUs offer no such place.
-std::optional<Seats> find_seats(std::string_view placement, const std::vector<CpuPlace>& places, bool with_partner);
+std::optional<ThreadCpus> find_cpus(std::string_view placement, const std::vector<CpuPlace>& places, bool with_partner);
 
 }  // namespace workloads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "interference/seats.h"
+#include "interference/placement.h"
 
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ std::span<const std::string_view> placement_names() noexcept {
   return names;
 }
 
-std::optional<Seats> find_seats(std::string_view placement, const std::vector<CpuPlace>& places, bool with_partner) {
+std::optional<ThreadCpus> find_cpus(std::string_view placement, const std::vector<CpuPlace>& places, bool with_partner) {
   const auto& wanted = *std::ranges::find(placements, placement, &NamedPlacement::name);
   for (const CpuPlace& victim : places) {
     for (const CpuPlace& waiting : places) {
@@ -70,7 +70,7 @@ std::optional<Seats> find_seats(std::string_view placement, const std::vector<Cp
       const auto partner = std::ranges::find_if(
           places, [&](const CpuPlace& place) { return !same_core(place, victim) && !same_core(place, waiting); });
       if (!with_partner || partner != places.end()) {
-        return Seats{.victim = victim.cpu, .waiting = waiting.cpu, .partner = with_partner ? partner->cpu : -1};
+        return ThreadCpus{.victim = victim.cpu, .waiting = waiting.cpu, .partner = with_partner ? partner->cpu : -1};
       }
     }
   }
