@@ -152,7 +152,7 @@ def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Buil
         targets |= {preset: list(build.ENGINE) for preset in build.ABIS}
     if full:  # the distribution's: of the same two families
         theirs = [name for name, mpi in MPIS.items() if not mpi.wheels and mpi.installed()]
-        targets |= {name: [*build.ENGINE, "microbench"] for name in theirs}
+        targets |= {name: [*build.ENGINE, "progress_profile", "microbench"] for name in theirs}
     for tests in unit:
         targets.setdefault(tests.preset, []).extend(tests.targets)
     return [build.Build(preset, MPIS.get(preset, mpich), some) for preset, some in targets.items()]

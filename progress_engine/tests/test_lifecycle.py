@@ -15,7 +15,7 @@ import pytest
 
 from harness.base.mpis import MPIS, Mpi
 
-from .conftest import ALL, MPICH_FIRST, TIME_LIMIT, Launcher, compiled, lines, reports, said_by_engine
+from .conftest import ALL, MPICH_FIRST, TIME_LIMIT, TIMED_OUT, Launcher, compiled, lines, reports, said_by_engine
 
 pytestmark = pytest.mark.mpi
 
@@ -271,6 +271,8 @@ def test_a_program_that_never_ends_mpi_gets_its_report(mpi: Mpi, preset: str, tm
 def test_mpi_may_end_in_the_destructor_of_a_static_object(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     program = Launcher(mpi, compiled(mpi, "static_finalize.cpp", tmp_path))
     bare = program.run()
+    if bare.returncode == TIMED_OUT and mpi.name == "debian-mpich":
+        pytest.skip(f"{mpi.title} 4.0 hangs without the engine where its ranks end one after the other")
     result = program.run(variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []

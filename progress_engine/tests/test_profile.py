@@ -41,6 +41,9 @@ def run(
     return done.stdout, where.read(folder, addresses.places)
 
 
+MUCH = 1.2 * where.MOSTLY  # of a wait, so that both sides must tell it
+
+
 def longest(found: where.Where, function: str) -> where.Row:
     """The wait of a function's."""
     rows = [row for row in found.rows if row.start and row.start.place.startswith(f"{function}()")]
@@ -52,7 +55,10 @@ def longest(found: where.Where, function: str) -> where.Row:
 def test_each_call_site_has_its_times(program: Callable[..., Launcher], tmp_path: Path, variant: str) -> None:
     said, found = run(program("where.c"), tmp_path, variant=variant)
     assert check(said, found, "where.c") - MPI_4 == IN_C
-    assert longest(found, "late").cure == "its partner is late: balance the load"
+    told = re.search(r"^site 1 late .* waited (\S+) .* late (\S+) ", said, re.MULTILINE)
+    assert told
+    if float(told[2]) > MUCH * float(told[1]):  # else it waited for a CPU that others had
+        assert longest(found, "late").cure == "its partner is late: balance the load"
     assert {row.start.call for row in found.blocking if row.start} >= {"MPI_Recv", "MPI_Barrier"}
     (freed,) = {row.count for row in found.every if row.start and row.start.call == "MPI_Cancel"}
     assert freed == 5, "it is a call of its own, and starts nothing"

@@ -17,7 +17,7 @@ import pytest
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR
 
-from .conftest import MPICH_FIRST, PRESETS, TIME_LIMIT, Launcher, compiled, lines, reports
+from .conftest import MPICH_FIRST, PRESETS, TIME_LIMIT, TIMED_OUT, Launcher, compiled, lines, reports
 from .test_hazards import OWN_CRASH, REDZONES
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full]
@@ -85,7 +85,6 @@ def test_no_race_in_the_engine(
 
 
 # A program with AddressSanitizer under each preset: its own memory, which the MPI and engine threads write to.
-TIMED_OUT = 124  # status of `timeout`
 NOT_ITS_LEAKS = "detect_leaks=0"  # the MPI's are not the program's
 
 
