@@ -98,7 +98,7 @@ def _told(records: Records, row: Row, variant: str, cell: Cell, within: Interval
 def _word(cell: Cell, within: Interval | None, pending: float | None, whole: float) -> str:
     known = [simultaneous(one, RARER) for one in (cell.ratio, within) if one and one.defensible]
     if not known:
-        return f"cannot be judged ({cell.ratio.kind if cell.ratio else cell.harm.value})"
+        return f"cannot be judged by the {cell.ratio.kind.partition(' (')[0] if cell.ratio else 'launches'}"
     costs = any(one.low > 1 and one.value >= 1 + LEAST for one in known)
     helps = any(one.high < 1 and one.value <= 1 - LEAST for one in known)
     whole_too = cell.ratio is not None and cell.ratio.defensible

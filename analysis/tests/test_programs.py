@@ -92,7 +92,7 @@ def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spre
     more = "More launches: `./bench run --resume s --launches 12`"
     assert (more in document(session(tmp_path / "again" / "s", ratio, pending_s, spread))) == bool(spread)
     if spread:  # launches of two kinds: no interval holds them
-        assert sentence.startswith(("adaptive cannot be judged", words))
+        assert sentence.startswith(("adaptive cannot be judged by the interval over 6 launches of two kinds (", words))
     else:
         assert sentence.startswith(words)
     if pending_s == 2.5:

@@ -34,7 +34,7 @@ def test_a_program_is_compared_on_two_nodes(program: str, results: Path) -> None
     done = bench("compare-program", "--mpi", "mpich", "-n", "2", "--launches", "1", *READ, "--", program)
     assert done.returncode == 0, done.stderr
     assert "# app on MPICH" in done.stdout
-    assert "adaptive cannot be judged (spread within one launch" in done.stdout
+    assert "adaptive cannot be judged by the spread within one launch (" in done.stdout
     assert "pending while it computed" in done.stdout
     session = latest(results)
     assert facts(session)["request"]["program"]["command"] == [program]
