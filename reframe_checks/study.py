@@ -75,8 +75,6 @@ Grid = dict[str, tuple[Value, ...]]
 BASELINES = ("bare", "mpi-async")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "adaptive")
 FLAGS = {"true": True, "false": False}
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}  # powers of two, as the report says sizes
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMG])(?:i?B)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -103,9 +101,8 @@ class Parameter:
                 near = meant(text, self.choices)
                 raise UsageError(f"--set {name}={text}: {near}one of {', '.join(self.choices)} is wanted.")
             return text
-        size = _SIZE.fullmatch(text) if name.endswith("_bytes") else None
         try:
-            value = round(float(size[1]) * _UNITS[size[2].upper()]) if size else self.kind(text)
+            value = self.kind(variants.in_bytes(name, text))
         except ValueError:
             value = -1
         if not 0 <= float(value) < 2**40:
@@ -117,7 +114,8 @@ class Parameter:
 
 def size_text(value: Value) -> str:
     """65536 -> 64KB, as --set takes it."""
-    whole = (f"{int(value) // factor}{unit}B" for unit, factor in reversed(_UNITS.items()) if int(value) % factor == 0)
+    units = reversed(variants.UNITS.items())
+    whole = (f"{int(value) // factor}{unit}B" for unit, factor in units if int(value) % factor == 0)
     return next(whole, str(value)) if value else str(value)
 
 

@@ -21,6 +21,9 @@ from harness.base.paths import ROOT
 
 PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
 
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}  # powers of two, as the report says sizes
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMG])(?:i?B)?", re.IGNORECASE)
+
 SEVERAL = "settings are separated by ':', as in 'adaptive:key=value:key=value'"
 LIMIT = "limit"
 WITHOUT_ENGINE = {
@@ -73,6 +76,12 @@ def known() -> dict[str, str]:
     return WITHOUT_ENGINE | presets()
 
 
+def in_bytes(name: str, text: str) -> str:
+    """The value of what is a size by its name as a number, 64KB as 65536; any other as it is."""
+    size = _SIZE.fullmatch(text) if name.endswith("_bytes") else None
+    return str(round(float(size[1]) * UNITS[size[2].upper()])) if size else text
+
+
 def check(name: str) -> str:
     """`name`, with the settings of a file in place of its @FILE; or UsageError with the names there are."""
     preset, *settings = _read_in(name).split(":")
@@ -85,7 +94,8 @@ def check(name: str) -> str:
         raise UsageError(f"Variant '{name}': {preset} runs without the engine and has no settings.")
     if not all("=" in setting and not re.search(r",\s*\w+=", setting) for setting in settings):
         raise UsageError(f"Variant '{name}': {SEVERAL}.")
-    return with_settings(preset, settings)
+    pairs = (setting.partition("=") for setting in settings)
+    return with_settings(preset, [f"{key}={in_bytes(key, value)}" for key, _, value in pairs])
 
 
 def _read_in(name: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base import variants
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import LONGEST_HELP, main, sentence
@@ -206,6 +207,7 @@ def test_sizes_have_units() -> None:
     asked = {"size_bytes": "64KB,4MB,1 GiB,0.5k,3"}
     (grid,) = {grid["size_bytes"] for grid in studies()["overlap-ratio"].scale("quick", asked).grids}
     assert grid == (65536, 4 << 20, 1 << 30, 512, 3)
+    assert variants.check("adaptive:eager_bytes=64KB:burst=2") == "adaptive:eager_bytes=65536:burst=2"
 
 
 def test_a_setting_that_the_engine_does_not_know_stops_a_run_before_it_begins(tmp_path: Path) -> None:

@@ -53,6 +53,10 @@ def test_a_site_whose_mpis_come_from_spack(host: Path, capsys: pytest.CaptureFix
     assert site.programs["openmpi"] == host / "sites" / "cluster" / "openmpi" / ".spack-env" / "view" / "bin"
     assert main(["site", "check", str(file)]) == 0
     assert "cluster, mvapich2: Spack installs it" in capsys.readouterr().out
+    edited = host / f"site_{next(NUMBER)}.py"
+    edited.write_text(file.read_text().replace('# "sched_options"', '"sched_options"'))  # as it offers
+    assert site_file._load(edited)["systems"][0]["partitions"][0]["sched_options"]["ignore_reqnodenotavail"]
+    assert main(["site", "check", str(edited)]) == 0
 
 
 def test_a_site_whose_mpi_is_a_module(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
