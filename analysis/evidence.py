@@ -196,7 +196,7 @@ class Evidence:
         return disturbed(self.disturbance(points)), remark(not loose)
 
     def disturbance(self, points: pd.DataFrame) -> float | None:
-        """The share of these rows' measured time that others took; None where it was not recorded."""
+        """The share of these rows' measured time that something else took; None where it was not recorded."""
         known = points["watched_s"].notna().all()
         return disturbance(points, 0.0 if known else sum(map(self._measured_s, points.index)))
 

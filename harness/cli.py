@@ -133,7 +133,7 @@ def _with_status(name: str, function: Callable[..., int]) -> Callable[..., None]
         _finite(options)
         try:
             status = function(*arguments, **options)
-        except KeyboardInterrupt as stop:
+        except (KeyboardInterrupt, typer.Abort) as stop:  # which it is at a question
             status = _complain(": ".join(["interrupted", *map(str, stop.args)]), INTERRUPTED)
         except BrokenPipeError:  # whoever read the output is gone
             status = failed([name])

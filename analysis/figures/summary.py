@@ -5,7 +5,7 @@ frame = summary(Evidence(load(sessions)), "latency-flavours", "latency_s", ("min
 
 One row a (session, system, mpi, variant, point, statistic), with the point's parameters as columns, and value, low,
 high, interval (what kind, in words), defensible, launches, samples, status, reason, converged, disturbance (the share
-of measured time that others took, NaN where not recorded), work_units (where the work was calibrated, and all
+of measured time that something else took, NaN where unknown), work_units (where the work was calibrated, and all
 launches of the point did the same). A point that has no value keeps its row, with the status and the reason.
 """
 

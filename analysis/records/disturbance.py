@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much of what was measured others took: the hypervisor, and other programs on the ranks' CPUs."""
+"""How much of what was measured something else took: the hypervisor, and other programs on the ranks' CPUs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SWITCH_S = 3e-6  # that a switch to something else takes at least
 
 
 def disturbance(points: pd.DataFrame, measured_s: float = 0.0) -> float | None:
-    """The share of the time of these rows (launches and ranks) that others took; None where not recorded.
+    """The share of the time of these rows (launches and ranks) that something else took; None if not recorded.
 
     `measured_s`: how long the samples took, of records that do not say how long was looked at.
     """
@@ -38,7 +38,7 @@ def measured_s(samples: Mapping[str, npt.NDArray[np.float64]]) -> float:
 
 
 def took(share: Any, most: str = "") -> str:
-    """What to say of a point of which others took that share, which no interval includes; empty where it is nothing."""
+    """What to say of a point of which something else took that share, which no interval includes; or nothing."""
     return f"something else took {most}{100 * share:.0f} % of the measured time" if (share or 0) > DISTURBED else ""
 
 

@@ -151,8 +151,8 @@ def test_an_edited_mistake_is_refused_before_a_run(host: Path, old: str, new_tex
         assert words in refused(*command)
 
 
-def asked(host: Path, answers: str, *options: str) -> Path:
-    """The file that ./bench site new writes for someone who types these answers."""
+def asked(host: Path, answers: str, *options: str) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """The file that ./bench site new writes for someone who types these answers, and how it ends."""
     ours, theirs = pty.openpty()
     file = host / f"asked_{next(NUMBER)}.py"
     command = [sys.executable, "-m", "harness", "site", "new", str(file), "--hostname", ".*", *options]
@@ -160,14 +160,21 @@ def asked(host: Path, answers: str, *options: str) -> Path:
     done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, cwd=ROOT, check=False, timeout=120)
     os.close(ours)
     os.close(theirs)
-    assert done.returncode == 0, done.stderr
-    return file
+    return file, done
+
+
+def test_who_goes_away_from_a_question_has_interrupted_it(host: Path) -> None:
+    """By Ctrl-D, which a terminal hands on whoever it is of; Ctrl-C comes the same way."""
+    file, done = asked(host, "\n\x04")
+    assert (done.returncode, file.exists()) == (130, False)
+    assert done.stderr.endswith("bench: interrupted\n")
 
 
 def test_what_is_not_given_is_asked(host: Path) -> None:
     """On a terminal, in this order; Enter takes what is offered, and what is no choice is asked again."""
     answers = "\nslurm\nbatch\n\n\nlmod\nmpich=mpich/4.2\n16\n1\nsmt two-sockets\npigeons\nethernet\n"
-    file = asked(host, answers, "--bin-dir", str(host / "programs"))
+    file, done = asked(host, answers, "--bin-dir", str(host / "programs"))
+    assert done.returncode == 0, done.stderr
     system = site_file._load(file)["systems"][0]
     partition = system["partitions"][0]
     assert (system["name"], system["modules_system"]) == (file.stem, "lmod")
