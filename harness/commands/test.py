@@ -40,7 +40,12 @@ class UnitTests:
 WORKLOADS = UnitTests("mpich", ("workloads_unit_tests",))
 ASAN = UnitTests("asan", ("engine_tests",))
 TSAN = UnitTests("tsan", ("engine_core_tests",), "unit-core")
-FULL = (WORKLOADS, UnitTests("asan", ("engine_tests", "workloads_unit_tests")), UnitTests("tsan", ("engine_tests",)))
+# With --full MPI programs run under the library that has each sanitizer, too (test_hazards.py, test_sanitizers.py).
+FULL = (
+    WORKLOADS,
+    UnitTests("asan", ("engine_tests", "workloads_unit_tests", *build.ENGINE)),
+    UnitTests("tsan", ("engine_tests", *build.ENGINE)),
+)
 
 FAST = "not (mpi or vcluster or slurm or spack or slow or alone or full)"
 INTERRUPTED, NO_TESTS = 2, 5  # pytest's statuses; itself it is not here unless ./bench test has installed it

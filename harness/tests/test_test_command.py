@@ -58,10 +58,9 @@ def test_what_is_built_and_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = (builds(False, full, unit_tests(full, sanitizers=True)) for full in (False, True))
     some, all_ = ({one.preset: one.targets for one in each} for each in wanted)
     assert (some["mpich"][0], some["asan"]) == ("all", ["engine_tests"]) and "npb" not in some["openmpi"]
-    assert set(all_["asan"]) == {"engine_tests", "workloads_unit_tests"} and all_["openmpi"] == [
-        "all",
-        "progress_profile",
-    ]
+    assert set(all_["asan"]) == {"engine_tests", "workloads_unit_tests", "progress_engine/all"}
+    assert all_["tsan"] == ["engine_tests", "progress_engine/all"]
+    assert all_["openmpi"] == ["all", "progress_profile"]
     assert some["standard-abi"] == ["progress_engine/all"]
     assert [len(unit_tests(False, sanitizers)) for sanitizers in (False, True)] == [0, 3]
     assert [(one.preset, one.targets) for one in builds(True, False, ())] == [("mpich", ["progress_engine/all"])]
