@@ -131,7 +131,8 @@ def profiled(
 def _folder(given: list[str] | None) -> Path:
     if not given or len(given) != 1:
         raise UsageError("Name the MPI that the program is linked to (--mpi mpich), or one folder of profiles.")
-    return Path(given[0])
+    of_session = Folders(Path(given[0])).profiles
+    return of_session if of_session.is_dir() else Path(given[0])
 
 
 def read(folder: Path) -> Where:

@@ -112,7 +112,8 @@ def resuming(session: Session) -> str:
     command = "tune" if asked and asked.race else "gate" if asked and asked.gate else "run"
     if called and called[0] in OF_GROUPS:
         command = called[0]
-    return f"./bench {command} --resume {session.name}"
+    told = f" && ./bench where {session.path}" if called == ["where"] else ""  # which a run does not tell
+    return f"./bench {command} --resume {session.name}{told}"
 
 
 def measuring(system: System, what: str) -> contextlib.AbstractContextManager[None]:

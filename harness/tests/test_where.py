@@ -16,6 +16,8 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.job import addresses, records
 from harness.job.records import Folders, RecordFile
+from harness.job.session import Session, facts_of
+from harness.sessions import run as runs
 from harness.tests import compiler
 from harness.tests.sessions import bench, facts, latest
 from progress_engine.tests.known_answers import IN_C, MPI_4, check
@@ -36,8 +38,10 @@ def test_a_program_is_told_which_of_its_calls_wait(program: str, results: Path, 
     settings = {"profile_clocks": "1", "profile_depth": "1", "profile_regions": "levels"}
     assert facts(session)["request"]["program"]["profiled"] == settings
     html = tmp_path / "where.html"
-    again = bench("where", "--json", "--html", str(html), str(session / "profiles"))
+    again = bench("where", "--json", "--html", str(html), str(session))
     assert again.returncode == 0, again.stderr
+    goes_on = f"./bench run --resume {session.name} && ./bench where {session}"
+    assert runs.resuming(Session(session, facts_of(session))) == goes_on
     told = json.loads(again.stdout)
     assert "can be won by progress" in html.read_text()
     assert [rank["rank"] for rank in told["ranks"]] == [0, 1]
