@@ -26,6 +26,7 @@ from analysis.report.answer import heading, of_programs
 from analysis.report.findings import sections
 from analysis.report.points import Points, options
 from analysis.report.verdict import Verdict, verdict
+from harness.base import archive
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,7 +170,7 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
 
 def named(path: str) -> str:
     """A session as a shell's command names it: by its name among the results, from the repository if it is there."""
-    folder = Path(path)
+    folder = archive.name_of(Path(path))
     if folder.parent.name == "results":
         return shlex.quote(folder.name)
-    return shlex.quote(str(folder.relative_to(ROOT)) if folder.is_relative_to(ROOT) else path)
+    return shlex.quote(str(folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder))

@@ -20,11 +20,12 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 from harness.base.errors import UsageError
-from harness.base.paths import STATE_DIR
+from harness.base.paths import ROOT, STATE_DIR
 
 SUFFIX = ".tar.xz"
 FACTS = "session.json"
 UNPACKED = STATE_DIR / "kept"
+REFERENCE = ROOT / "results" / "reference"
 
 
 def folder_of(path: Path) -> Path:
@@ -42,6 +43,14 @@ def folder_of(path: Path) -> Path:
             inside = _unpacked(archive) / path.relative_to(named)
             return inside if inside.exists() else path
     return path
+
+
+def name_of(folder: Path) -> Path:
+    """By what a reader names the folder: one that was unpacked out of an archive of this repository by that one's."""
+    if not folder.is_relative_to(UNPACKED):
+        return folder
+    _, *inside = folder.relative_to(UNPACKED).parts
+    return REFERENCE.joinpath(*inside) if inside and (REFERENCE / f"{inside[0]}{SUFFIX}").is_file() else folder
 
 
 def sessions_of(path: Path) -> list[Path]:

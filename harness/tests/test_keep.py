@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from analysis.records.load import load
+from analysis.report.report import named
 from harness.base import archive
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
@@ -134,6 +135,13 @@ def test_a_kept_session_is_read_by_file_folder_and_name(session: Path, tmp_path:
     for name in ("s", f"{session}", f"{session}.tar.xz"):
         assert sessions.load(name).facts.expected == sessions.load(str(moved)).facts.expected == LAUNCHES
     assert len(list((tmp_path / "unpacked").iterdir())) == 1, "unpacked once"
+
+
+def test_a_report_names_a_kept_session_as_its_reader_does() -> None:
+    of_several = archive.sessions_of(ROOT / "results/reference/overlap")[0].name
+    for name in ("results/reference/demo", f"results/reference/overlap/{of_several}"):
+        assert named(str(archive.folder_of(ROOT / name))) == name
+    assert named("/elsewhere/demo") == "/elsewhere/demo"
 
 
 def test_in_a_clone_that_cannot_be_written_a_kept_session_is_read_too(
