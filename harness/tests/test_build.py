@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -89,6 +90,7 @@ def test_what_a_wheel_brings_is_taken_and_not_built(
         (brought / file).write_text(text)
     file_of_pip = SimpleNamespace(name="progress-run", locate=lambda: prefix / "bin" / "progress-run")
     steps: list[str] = []
+    monkeypatch.setattr(build, "setup_lock", contextlib.nullcontext)  # or another test's set-up is waited for, and said
     monkeypatch.setattr(build, "PREBUILT", brought)
     monkeypatch.setattr(build, "BUILD_DIR", made)
     monkeypatch.setattr(metadata, "files", lambda _: [file_of_pip])
