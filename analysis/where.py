@@ -143,7 +143,10 @@ def read(folder: Path, resolve: Resolve) -> Where:
     """The profiles in a folder. UsageError if there is none, or one is damaged."""
     files = sorted(folder.glob(PATTERN))
     if not files:
-        raise UsageError(f"{folder} holds no profile ({PATTERN}), as progress-run --profile {folder} writes one.")
+        raise UsageError(
+            f"{folder} holds no profile ({PATTERN}), as progress-run --profile {folder} writes one: a program that "
+            "never begins MPI has none."
+        )
     profiles = sorted((_profile(file) for file in files), key=lambda profile: int(profile["rank"]))
     numbers = [profile["rank"] for profile in profiles]
     if len(set(numbers)) < len(numbers):
@@ -266,7 +269,7 @@ def sentence(where: Where, printed_s: float | None = None) -> str:
         if most >= 0.9 * worst.winnable_s:
             break
     first_site = mine[0].completion or mine[0].start or "calls elsewhere"
-    sites = f"1 call site: {first_site}" if first == 1 else f"{first} call sites, first {first_site}"
+    sites = f"1 call site: {first_site}" if first == 1 else f"{first} pairs of call sites, first {first_site}"
     share = 100 * worst.winnable_s / whole_s
     return (
         f"At most {seconds_text(worst.winnable_s)} {of} ({share:.0f} %, rank {worst.rank}) can be won by progress, "

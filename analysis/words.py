@@ -65,7 +65,8 @@ def added_text(value: float, low: float, high: float) -> str:
 
 
 def change_text(value: float, low: float, high: float, note: str = "") -> str:
-    """A ratio of times with its interval, for people: "43 % shorter (41 to 45 %)", "no difference shown (−10 to 7 %)".
+    """A ratio of times with its interval, for people: "43 % shorter (41 to 45 %)", or
+    "no difference shown (10 % shorter to 7 % longer)".
 
     It is called shorter or longer only where the whole interval is on that side of 1. `note` follows in the brackets.
     """
@@ -74,7 +75,7 @@ def change_text(value: float, low: float, high: float, note: str = "") -> str:
         return f"{_percent(-by)} % shorter ({_percent(-most)} to {_percent(-least)} %{note})"
     if least > 0:
         return f"{_percent(by)} % longer ({_percent(least)} to {_percent(most)} %{note})"
-    return f"no difference shown ({_percent(least)} to {_percent(most)} %{note})"
+    return f"no difference shown ({_percent(0 - least)} % shorter to {_percent(most)} % longer{note})"
 
 
 def _percent(value: float) -> str:

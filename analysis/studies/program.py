@@ -29,7 +29,7 @@ from analysis.words import change_text, mpi_title, seconds_text
 STUDY = "own-program"
 PRINTED = "printed_time"
 NOTHING = 0.01  # of the run's time: what is pending for less is not worth an engine, as its own advice has it
-UNDECIDED = (" cannot be judged", " may help or cost")
+UNDECIDED = (" cannot be judged", " may help or cost", " probably")
 TURNS = ":trial_ms="  # the setting that does so, behind the variant's name
 RARER = 5  # than outside of a 95 % interval: one word of a hundred is wrong where nothing differs
 LEAST = 0.02  # a smaller difference is of no interest, however certain; an interval within this of 1 says there is none
@@ -103,11 +103,14 @@ def _word(cell: Cell, within: Interval | None, pending: float | None, whole: flo
     helps = any(one.high < 1 and one.value <= 1 - LEAST for one in known)
     whole_too = cell.ratio is not None and cell.ratio.defensible
     alike = whole_too and known[0].low > 1 - LEAST and known[0].high < 1 + LEAST
+    likely = cell.ratio if whole_too and not (costs and helps) else None
     words = {
         "costs": costs and not helps,
         "has nothing to do here: leave it off": pending is not None and pending < NOTHING * whole,
         "helps": helps and not costs,
         "makes no difference: leave it off": alike and not costs and not helps,
+        "probably helps: more launches can make it certain": likely is not None and likely.high < 1,
+        "probably costs: more launches can make it certain": likely is not None and likely.low > 1,
         "may help or cost: more launches can tell": True,
     }
     return next(word for word, so in words.items() if so)

@@ -65,7 +65,7 @@ def test_the_answer_is_in_time_and_per_cent_at_each_size_and_told_before_anythin
     assert re.fullmatch(rf"  MPICH, adaptive: 1 MB {shorter}; 4 MB {shorter}; pays from 1 MB on for certain", mpich), (
         mpich
     )
-    assert re.search(r"4 MB no difference shown \(−\S+ to \S+ %\)", openmpi), openmpi
+    assert re.search(r"4 MB no difference shown \(\S+ % shorter to \S+ % longer\)", openmpi), openmpi
     page = report.path.read_text()
     assert page.index("% shorter") < page.index('class="verdict"')
     bars = re.findall('class="of".*?</span>', page[: page.index('class="verdict"')])

@@ -156,6 +156,8 @@ def by_name(name: str) -> System:
             partition=site.partition,
             apps=site.apps,
         )
+    if path.suffix == ".py":
+        raise UsageError(f"There is no system called '{name}', and no such file: give the path of a site's file.")
     raise UsageError(
         f"There is no system called '{name}'. {meant(name, BUILTIN)}There are: {', '.join(BUILTIN)}; "
         "or give the path of a ReFrame configuration file (.py)."
