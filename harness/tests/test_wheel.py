@@ -32,7 +32,7 @@ VENV = {
         "cd /python && tar xf *.orig.tar.* --strip-components=1",
         "cd /python && ./configure -q CFLAGS=-O1 --disable-test-modules && make -s -j2",
         "cd /python && make -s install",
-        "apt-get purge -q -y gcc gcc-10 cpp cpp-10 make && python3.11 -m venv /venv",
+        "apt-get purge -q -y gcc gcc-10 cpp cpp-10 make && /usr/local/bin/python3.11 -m venv /venv",
     ],
 }
 DEMO = [
