@@ -33,7 +33,7 @@ class WheelHook(BuildHookInterface):  # type: ignore[misc] # Hatchling is where 
         from harness.base import git, paths  # noqa: PLC0415 # found since that line
 
         if state := git.state(Path(self.root)):
-            self._made = tempfile.TemporaryDirectory()
+            self._made = tempfile.TemporaryDirectory()  # there until the wheel is packed: as long as this hook
             file = Path(self._made.name) / paths.PACKED_FROM
             file.write_text(json.dumps(state))
             build_data["force_include"][str(file)] = f"overlap_bench/{file.name}"
