@@ -10,7 +10,6 @@ What a point's value is does not depend on it: it is computed from all that was 
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -27,9 +26,9 @@ from analysis.records.disturbance import disturbance, disturbed, measured_s
 from analysis.records.load import Records
 from analysis.records.read import ARMED, PAUSED
 from analysis.statistics.interval import Interval
+from harness.base.sizes import size_of
 
 COLUMN = {"study": "study", "system": "system", "mpi": "mpi", "variant": "variant", "size": "size_bytes"}
-UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 
 @dataclass(frozen=True)
@@ -80,10 +79,10 @@ class Choice:
 
 def bytes_of(words: str) -> int:
     """4194304, 4MB or '4 MB' -> 4194304."""
-    found = re.fullmatch(r"(\d+) ?([KMG]?B|)", words.strip(), re.IGNORECASE)
-    if not found:
+    size = size_of(words)
+    if size is None:
         raise UsageError(f"--size {words}: not a size; give bytes as in 4194304, or 64KB, 4MB")
-    return int(found[1]) * UNITS[found[2].upper()]
+    return size
 
 
 def values(points: pd.DataFrame) -> Mapping[str, list[str | int]]:

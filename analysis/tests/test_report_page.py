@@ -259,7 +259,11 @@ def test_what_was_not_recorded_cannot_be_chosen(sessions: list[Path], tmp_path: 
     with pytest.raises(UsageError, match=r"--size 4Mb\?: not a size"):
         Choice.of_words(size="4Mb?")
     assert not (tmp_path / "out").exists()
-    assert bytes_of("64KB") == 1 << 16
+    assert [bytes_of(words) for words in ("64KB", "64 kib", "0.5M", "65536", "65536B")] == [1 << 16] * 2 + [1 << 19] + [
+        1 << 16
+    ] * 2
+    with pytest.raises(UsageError, match=r"--size 1\.5: not a size"):
+        bytes_of("1.5")
 
 
 @pytest.mark.full

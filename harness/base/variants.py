@@ -18,11 +18,10 @@ from pathlib import Path
 from harness.base import settings_file
 from harness.base.errors import UsageError, there_are
 from harness.base.paths import ROOT
+from harness.base.sizes import in_bytes
 
 PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
 
-UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}  # powers of two, as the report says sizes
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMG])(?:i?B)?", re.IGNORECASE)
 
 SEVERAL = "settings are separated by ':', as in 'adaptive:key=value:key=value'"
 LIMIT = "limit"
@@ -74,12 +73,6 @@ def require_engine(name: str) -> None:
 def known() -> dict[str, str]:
     """Every variant: name -> what it is."""
     return WITHOUT_ENGINE | presets()
-
-
-def in_bytes(name: str, text: str) -> str:
-    """The value of what is a size by its name as a number, 64KB as 65536; any other as it is."""
-    size = _SIZE.fullmatch(text) if name.endswith("_bytes") else None
-    return str(round(float(size[1]) * UNITS[size[2].upper()])) if size else text
 
 
 def check(name: str) -> str:
