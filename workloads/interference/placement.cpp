@@ -60,7 +60,8 @@ std::span<const std::string_view> placement_names() noexcept {
   return names;
 }
 
-std::optional<ThreadCpus> find_cpus(std::string_view placement, const std::vector<CpuPlace>& places, bool with_partner) {
+std::optional<ThreadCpus> find_cpus(std::string_view placement, const std::vector<CpuPlace>& places,
+                                    bool with_partner) {
   const auto& wanted = *std::ranges::find(placements, placement, &NamedPlacement::name);
   for (const CpuPlace& victim : places) {
     for (const CpuPlace& waiting : places) {
