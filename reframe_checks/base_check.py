@@ -230,11 +230,11 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             return replace(found, arms=arms)
         program, *arguments = found.around.workload
         workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
-        around = replace(found.around, workload=workload, platform=self._canarys_platform(workload))
+        around = replace(found.around, workload=workload, platform=self._check_runs_platform(workload))
         return replace(found, arms=arms, around=around)
 
-    def _canarys_platform(self, workload: list[str]) -> Platform | None:
-        """Beside somebody else's program the canary has a rank a node; where their launcher decides, as many as that
+    def _check_runs_platform(self, workload: list[str]) -> Platform | None:
+        """Beside somebody else's program the check run has a rank a node; where their launcher decides, as many as that
         starts. None: the study's own."""
         if self.study.workload:
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the system is as it was in earlier gates: the baseline's own times and the canary's, against theirs.
+"""Whether the system is as it was in earlier gates: the baseline's own times and the check run's, against theirs.
 
 A gate that something else disturbed without having been seen to must neither be what is expected next, nor widen what
 is. So of each six earlier values one is left out that is not where the others say it should be. They are looked for
@@ -16,23 +16,23 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analysis.gate.verdict import Canary, PointFound
+from analysis.gate.verdict import CheckRun, PointFound
 
 Array = npt.NDArray[np.float64]
 ENOUGH = 5  # earlier gates, below which nothing is said of the system
 MARGIN = 0.05  # a system that differs by less is the same
 ERROR = 0.001  # the chance that any value is said to have left its history which has not, if none was left out
 DISTURBED = 0.005  # at which an earlier value is left out; so the chance is 0.6 % at most, and 0.1 % of five
-KEPT, TOLD = "canary: ", "check run: "  # how a name begins: in the store, where older gates have it, and in words
+CHECK_RUN = "check run: "  # how the name of a value of it begins, also in the store
 EACH = 6  # of so many of them one may be left out
 
 
-def values_of(points: Sequence[PointFound], canary: Canary, baseline: str) -> dict[str, float]:
+def values_of(points: Sequence[PointFound], check_run: CheckRun, baseline: str) -> dict[str, float]:
     """What is held against history: of one gate, by names that are the same in every gate of the same kind.
     `baseline`: what it really was, since another one has times of its own."""
     found = {f"{point.name} of the baseline ({baseline})": point.base for point in points}
-    found |= {f"{KEPT}computation on {where}": seconds for where, seconds in canary.computation_s.items()}
-    return found | {f"{KEPT}transfer between {where}": seconds for where, seconds in canary.transfer_s.items()}
+    found |= {f"{CHECK_RUN}computation on {where}": seconds for where, seconds in check_run.computation_s.items()}
+    return found | {f"{CHECK_RUN}transfer between {where}": seconds for where, seconds in check_run.transfer_s.items()}
 
 
 def left(now: Mapping[str, float], earlier: Sequence[Mapping[str, float]]) -> list[str]:
@@ -44,9 +44,7 @@ def left(now: Mapping[str, float], earlier: Sequence[Mapping[str, float]]) -> li
         middle, width = _expected(_undisturbed(logs), ERROR / len(told))
         moved = math.log(now[name]) - middle
         if abs(moved) > width:
-            found.append(
-                f"{name.replace(KEPT, TOLD)}: {100 * math.expm1(moved):+.0f} % against {len(logs)} earlier gates"
-            )
+            found.append(f"{name}: {100 * math.expm1(moved):+.0f} % against {len(logs)} earlier gates")
     return found
 
 

@@ -2,7 +2,7 @@
 """From what a gate measured to its verdict.
 
 A candidate that is shown to be slower is called so on whatever nodes it ran: baseline and candidate run on the same
-ones in every round, so a slow node moves both. Where it is not, a node that the canary shows to be slow comes first,
+ones in every round, so a slow node moves both. Where it is not, a node that the check run shows to be slow comes first,
 then a system that is not as it was in earlier gates, and only then is the candidate called the same or faster.
 
 `python -m analysis.gate.judge SESSION STUDY` says, between two rounds, whether enough is known: status 0 if the study
@@ -27,7 +27,7 @@ from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
 from analysis.gate.measured import ARMS, BASE, CONTROL, Measurement, Series, own
 from analysis.gate.slow_nodes import COMPUTATION, TRANSFER, Places
-from analysis.gate.verdict import NEW, Canary, GateFound, Odd, PointFound, Verdict
+from analysis.gate.verdict import NEW, CheckRun, GateFound, Odd, PointFound, Verdict
 from analysis.records.frames import NOT_RUN
 from analysis.statistics.ranks import middle
 from analysis.words import points_text
@@ -47,14 +47,14 @@ def judge(
     of an arm which its MPI is not shown to take, in words. `unread`: why earlier gates are not known, if they cannot
     be read."""
     rule = Rule(margin=found.plan.margin)
-    slow, canary = slow_nodes.odd(found.canary), _canary(found.canary)
+    slow, check_run = slow_nodes.odd(found.check_run), _check_run(found.check_run)
     seen = {study: _seen(part, rule, ended) for study, part in found.parts().items()}
     state, points = _whole(seen, found), [point for one in seen.values() for point in one.points]
     used = sorted(one.rounds for one in seen.values())
     verdict, sentence = _verdict(state, list(seen.values()), rule, found)
-    left = history.left(history.values_of(points, canary, found.baseline), earlier)
-    blind = any(2 * found.canary_rounds(study) < one.rounds for study, one in seen.items())
-    unknown = _unknown(found.canary_trouble or "it left no value" if blind else "", unread)
+    left = history.left(history.values_of(points, check_run, found.baseline), earlier)
+    blind = any(2 * found.check_run_rounds(study) < one.rounds for study, one in seen.items())
+    unknown = _unknown(found.check_run_trouble or "it left no value" if blind else "", unread)
     if verdict is not Verdict.COMMIT:
         verdict, sentence = _beside_the_candidate(verdict, sentence, untaken, slow, left, unknown)
     elif slow:
@@ -73,17 +73,17 @@ def judge(
         planned=plan.rounds,
         points=points,
         odd=slow,
-        canary=canary,
+        check_run=check_run,
         notes=found.notes,
         failed_arms=[arm for arm in ARMS if own(_trouble(found).get(arm, NOT_RUN))],
-        canary_failed=blind,
+        check_run_failed=blind,
     )
 
 
-def _unknown(canary_trouble: str, unread: str) -> str:
+def _unknown(check_run_trouble: str, unread: str) -> str:
     """Why nodes or system may not be as usual, for all that is known: no candidate passes then. Empty if they are."""
-    if canary_trouble:
-        return f"the check run failed: {canary_trouble}; a slow node would not be seen."
+    if check_run_trouble:
+        return f"the check run failed: {check_run_trouble}; a slow node would not be seen."
     return f"the system cannot be held against earlier gates: {unread}" if unread else ""
 
 
@@ -272,14 +272,14 @@ def _percent(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.1f} %" if math.isfinite(ratio) else "unknown"
 
 
-def _canary(canary: Mapping[str, Places]) -> Canary:
-    return Canary(_middles(canary, COMPUTATION), _middles(canary, TRANSFER))
+def _check_run(check_run: Mapping[str, Places]) -> CheckRun:
+    return CheckRun(_middles(check_run, COMPUTATION), _middles(check_run, TRANSFER))
 
 
-def _middles(canary: Mapping[str, Places], what: str) -> dict[str, float]:
+def _middles(check_run: Mapping[str, Places], what: str) -> dict[str, float]:
     """Place -> the middle of all that was measured of it, whichever study that was beside."""
     found: dict[str, list[float]] = {}
-    for places in (places for name, places in canary.items() if name.startswith(what)):
+    for places in (places for name, places in check_run.items() if name.startswith(what)):
         for where, rounds in places.items():
             found.setdefault(where, []).extend(rounds.values())
     return {where: float(np.median(values)) for where, values in found.items()}

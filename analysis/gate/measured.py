@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the records of a gate say: a value an arm, point and round, and the canary's an each node."""
+"""What the records of a gate say: a value an arm, point and round, and the check run's an each node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from analysis.records.load import Records, load
 from analysis.words import point_words
 
 Array = npt.NDArray[np.float64]
-BASE, CONTROL, CANARY = "base", "control", "canary"
+BASE, CONTROL, CHECK_RUN = "base", "control", "check"
 ARMS = (BASE, CONTROL, NEW)
 INSTALLED = ("modules", "prefix", "spack")  # kinds of arms whose words say nothing of which engine they bring
 NEW_EACH_TIME = ("commit", *INSTALLED)
@@ -76,10 +76,10 @@ class Series:
 class Measurement:
     """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout,
     with CHANGES behind it where it had any that are in no commit; `comparison`: in words that are the same in gates of
-    one series. `canary`: what it measures, with `beside` behind it -> node or pair of nodes -> round -> seconds.
+    one series. `check_run`: what it measures, with `beside` behind it -> node or pair of nodes -> round -> seconds.
     `studies`: those that were asked for, also if nothing is measured of one. `records`: how many launches have left
-    one, those of a gate that went on in a later run among them. `canary_trouble`: what was wrong with a launch of it.
-    `network`: in words, as the records have it; empty where they do not say.
+    one, those of a gate that went on in a later run among them. `check_run_trouble`: what was wrong with a launch of
+    it. `network`: in words, as the records have it; empty where they do not say.
     """
 
     session: str
@@ -88,13 +88,13 @@ class Measurement:
     where: str
     time: str
     series: list[Series]
-    canary: dict[str, dict[str, dict[int, float]]]
+    check_run: dict[str, dict[str, dict[int, float]]]
     notes: list[str]
     commit: str = ""
     comparison: str = ""
     studies: Sequence[str] = ()
     records: int = 0
-    canary_trouble: str = ""
+    check_run_trouble: str = ""
     network: str = ""
 
     def parts(self) -> dict[str, Measurement]:
@@ -111,9 +111,9 @@ class Measurement:
         out to have: one that is still to come has none yet."""
         return max(1, len(self.studies)) * max((len(part.series) for part in self.parts().values()), default=1)
 
-    def canary_rounds(self, study: str) -> int:
-        """In how many rounds of a study each of the things that the canary measures has a value."""
-        places = [self.canary.get(f"{what}{beside(study, self.studies)}", {}) for what in (COMPUTATION, TRANSFER)]
+    def check_run_rounds(self, study: str) -> int:
+        """In how many rounds of a study each of the things that the check run measures has a value."""
+        places = [self.check_run.get(f"{what}{beside(study, self.studies)}", {}) for what in (COMPUTATION, TRANSFER)]
         return len(set.intersection(*({turn for rounds in of.values() for turn in rounds} for of in places)))
 
     def complete_rounds(self) -> list[int]:
@@ -125,7 +125,7 @@ class Measurement:
 
 
 def beside(study: str, studies: Sequence[str]) -> str:
-    """What is behind the names of what the canary of a study measures: of several studies each has its own. They are
+    """What is behind the names of what the check run of a study measures: of several studies each has its own. They are
     jobs one after the other, perhaps on other nodes: what one of them saw says nothing of another one's rounds."""
     return f" beside {study}" if len(studies) > 1 else ""
 
@@ -145,7 +145,7 @@ def read(path: Path) -> Measurement:
     networks = records.networks(facts["session"])
     measuring = len(records.points) > 0
     trouble = _trouble(records) if measuring else {}
-    series = _series(records, {arm: why for arm, why in trouble.items() if arm != CANARY}) if measuring else []
+    series = _series(records, {arm: why for arm, why in trouble.items() if arm != CHECK_RUN}) if measuring else []
     return Measurement(
         session=facts["session"],
         plan=plan,
@@ -154,8 +154,8 @@ def read(path: Path) -> Measurement:
         network=networks[0] if networks else "",
         time=facts["created"],
         series=series,
-        canary=_canary(records, facts.get("studies", ())) if measuring else {},
-        canary_trouble=trouble.get(CANARY, ""),
+        check_run=_check_run(records, facts.get("studies", ())) if measuring else {},
+        check_run_trouble=trouble.get(CHECK_RUN, ""),
         notes=[
             *(f"{arm} failed: {why}" for arm, why in trouble.items() if not series),
             *(_impossible(records) if measuring else ()),
@@ -269,14 +269,14 @@ def _begun(records: Records) -> dict[str, dict[int, int]]:
 
 
 def _trouble(records: Records) -> dict[str, str]:
-    """What went wrong under an arm or the canary: the first that is the arm's own doing, else the first."""
+    """What went wrong under an arm or the check run: the first that is the arm's own doing, else the first."""
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
     cut_off = _cut_off(records)
     found: dict[str, str] = {}
     for launch, why in (*_unmeasured(records), *_broken_behind(records)):
         reason = f"{CUT_OFF}{why}" if launch in cut_off and not why.startswith(NOT_RUN) else why
         arm = arm_of[launch]
-        if arm in (*ARMS, CANARY) and (arm not in found or (own(reason) and not own(found[arm]))):
+        if arm in (*ARMS, CHECK_RUN) and (arm not in found or (own(reason) and not own(found[arm]))):
             found[arm] = reason
     return found
 
@@ -337,7 +337,7 @@ def _cut_off(records: Records) -> set[str]:
     return set(last[last["study"].isin(ended)]["launch"])
 
 
-def _canary(records: Records, studies: Sequence[str]) -> dict[str, dict[str, dict[int, float]]]:
+def _check_run(records: Records, studies: Sequence[str]) -> dict[str, dict[str, dict[int, float]]]:
     """Computation alone of every node, and a transfer alone of every pair of ranks that talk."""
     found: dict[str, dict[str, dict[int, float]]] = {}
     ran = records.launches[records.launches["hosts"].map(len) > 0]
@@ -345,7 +345,7 @@ def _canary(records: Records, studies: Sequence[str]) -> dict[str, dict[str, dic
     launches = ran.drop_duplicates("launch", keep="last").set_index("launch")
     series = records.series.merge(records.points[["launch", "rank", "status"]], left_on="row", right_index=True)
     for launch, rows in series[series["status"] == "ok"].groupby("launch"):
-        if launch not in launches.index or launches["arm"][launch] != CANARY:
+        if launch not in launches.index or launches["arm"][launch] != CHECK_RUN:
             continue
         facts = launches.loc[launch]
         hosts: list[str] = list(facts["hosts"])

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from analysis.errors import UsageError
 from analysis.gate import files
-from analysis.gate.verdict import STATUS, Canary, GateFound, PointFound, Verdict
+from analysis.gate.verdict import STATUS, CheckRun, GateFound, PointFound, Verdict
 from analysis.text_table import markdown as table
 
 MARKDOWN_LIMIT = 64_000  # bytes: what a merge request and a job's summary take
@@ -61,11 +61,11 @@ def _finite(value: Any) -> Any:
 
 
 def as_markdown(found: GateFound) -> str:
-    """The verdict, the points with those that matter first, and the canary; never longer than MARKDOWN_LIMIT."""
+    """The verdict, the points with those that matter first, and the check run; never longer than MARKDOWN_LIMIT."""
     head = [f"## Gate: {found.verdict.value}", "", found.sentence, ""]
     head += [f"`{found.new}` against `{found.base}`, margin {100 * found.margin:g} %, {found.rounds} rounds of at most "
              f"{found.planned}, session {found.session}.", ""]  # fmt: skip
-    head += [line for line in (_slowest_place(found.canary),) if line]
+    head += [line for line in (_slowest_place(found.check_run),) if line]
     tail = [*_levels(found.points), *(f"- {note}" for note in found.notes)]
     rows = [_row(point) for point in sorted(found.points, key=lambda point: (not point.slower, -point.ratio))]
     columns = ["point", "candidate / baseline", "its copy / baseline", "told"]
@@ -77,9 +77,9 @@ def as_markdown(found: GateFound) -> str:
     return "\n".join(head).encode()[:MARKDOWN_LIMIT].decode(errors="ignore")
 
 
-def _slowest_place(canary: Canary) -> str:
-    """Of what the canary measures: the slowest node or pair of nodes over the middle one, in a line."""
-    measured = {"computation": canary.computation_s, "transfer": canary.transfer_s}
+def _slowest_place(check_run: CheckRun) -> str:
+    """Of what the check run measures: the slowest node or pair of nodes over the middle one, in a line."""
+    measured = {"computation": check_run.computation_s, "transfer": check_run.transfer_s}
     ratios = {what: max(times.values()) / median(times.values()) for what, times in measured.items() if times}
     told = ", ".join(f"{what} {ratio:.3f}" for what, ratio in ratios.items())
     return f"Check run, the slowest place over the middle one: {told}.\n" if told else ""

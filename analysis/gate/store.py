@@ -97,7 +97,7 @@ def entry_of(
         origin=origin,
         intervals={point.name: [point.low, point.high] for point in found.points if math.isfinite(point.high)},
         records=what.records,
-        disturbed=bool(found.odd) or found.canary_failed or not whole,
+        disturbed=bool(found.odd) or found.check_run_failed or not whole,
     )
 
 
@@ -164,7 +164,8 @@ def read(folder: Path) -> list[Entry]:
 def _read(path: Path) -> Entry | None:
     """None if it is not there any more: somebody took it away, as a damaged one is."""
     try:
-        return TypeAdapter(Entry).validate_json(path.read_bytes())
+        content = path.read_bytes().replace(b'"canary: ', b'"check run: ')  # its old name
+        return TypeAdapter(Entry).validate_json(content)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -59,7 +59,7 @@ class PointFound:
 
 @dataclass(frozen=True)
 class Odd:
-    """A node, or a pair of nodes, that is slower than the others in the canary. `ratio`: over the others' middle."""
+    """A node, or a pair of nodes, that is slower than the others in the check run. `ratio`: over the others' middle."""
 
     where: str
     what: str
@@ -68,8 +68,8 @@ class Odd:
 
 
 @dataclass(frozen=True)
-class Canary:
-    """Seconds of the canary: node or pair of nodes -> its middle over all rounds."""
+class CheckRun:
+    """Seconds of the check run: node or pair of nodes -> its middle over all rounds."""
 
     computation_s: dict[str, float] = field(default_factory=dict)
     transfer_s: dict[str, float] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Canary:
 class GateFound:
     """The whole. `decided`: no further round is needed, and of the studies `settled` also where it is; `rounds`: those
     of each study in which all was measured, of `planned`; `sentence`: the verdict in words; `failed_arms`: those with
-    launches that failed, or gave wrong results, by themselves; `canary_failed`: in so many rounds that a slow node
+    launches that failed, or gave wrong results, by themselves; `check_run_failed`: in so many rounds that a slow node
     would not have been seen."""
 
     decided: bool
@@ -94,10 +94,10 @@ class GateFound:
     planned: int
     points: list[PointFound]
     odd: list[Odd]
-    canary: Canary
+    check_run: CheckRun
     notes: list[str]
     failed_arms: list[str] = field(default_factory=list)
-    canary_failed: bool = False
+    check_run_failed: bool = False
 
     @property
     def status(self) -> int:

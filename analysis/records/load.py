@@ -32,6 +32,7 @@ Array = npt.NDArray[Any]
 SHOWN = 3  # problems said in a sentence; `Records.problems` has all
 LAUNCH_KEYS = ["session", "system", "mpi", "variant", "study", "launch", "repetition", "order"]
 POINT_FIELDS = ["rank", "role", "status", "reason", "converged", "warmup"]
+OLD_ARMS = {"canary": "check"}  # as older records call it
 CALIBRATED = {"work_units"}  # chosen anew in every session, and unknown where a launch never began
 # Columns of the frames here and of evaluate(): a point's parameter of the same name is called point_<name>.
 RESERVED = {
@@ -307,7 +308,7 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
         "launch": context.get("launch", file.path.stem),
         "repetition": context.get("repetition", 0),
         "order": context.get("order", 0),
-        "arm": context.get("arm", ""),
+        "arm": OLD_ARMS.get(context.get("arm", ""), context.get("arm", "")),
         "mpi_environment": context.get("mpi_environment", {}),
         "scale": context.get("scale"),
         "network": context.get("network", provenance.get("network")),

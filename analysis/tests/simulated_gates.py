@@ -155,7 +155,7 @@ def race(launch: Launch, search: str, seed: int, blocks: int = 8) -> Verdict:
             break
         fresh = {f"s{len(asked.contenders) + place + 1:03d}": values for place, values in enumerate(then.new)}
         known = {**asked.contenders, **fresh}
-        block = run({DEFAULT: {}, **{name: known[name] for name in (*then.alive, *fresh)}}, asked.settle)
+        block = run({DEFAULT: {}, **{name: known[name] for name in (*then.alive, *fresh)}}, asked.block_rounds)
         asked = replace(asked, contenders=known, blocks=(*asked.blocks, block))
         then = document.next_(measured(), seed)
     leader = then.state.leader

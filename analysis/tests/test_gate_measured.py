@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is read from a gate's records: arms by round, the canary by node, and what failed and was not run again."""
+"""What is read from a gate's records: arms by round, the check run by node, and what failed and was not run again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from analysis.gate.judge import judge
 from analysis.records.load import load
 
 POINT = {"pattern": "both", "size_bytes": 1024}
-CANARY = {"pattern": "both", "size_bytes": 262144}
+CHECK_RUN = {"pattern": "both", "size_bytes": 262144}
 
 
 def record(
@@ -55,7 +55,7 @@ def record(
         samples = {"total_s": [base_s * (0.8 if on else 1.0) for on in armed], "armed": list(armed)}
     lines: list[dict[str, Any]] = [{"header": header}]
     for rank in (0, 1):
-        good = {"point": CANARY if arm == "canary" else point, "rank": rank, "status": status, "samples": samples}
+        good = {"point": CHECK_RUN if arm == "check" else point, "rank": rank, "status": status, "samples": samples}
         lines.append(good if status == "ok" else {**good, "samples": {}, "reason": reason})
     lines.append({"end": {"status": ended or status, "reason": "exit status 6", "elapsed_s": 1.0, "ranks": []}})
     (folder / f"{launch}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -74,7 +74,7 @@ def session(tmp_path: Path) -> Path:
     folder = tmp_path / "records"
     folder.mkdir()
     for turn in range(3):
-        for arm, seconds in (("canary", 1.0), ("base", 1.0), ("control", 1.0), ("new", 2.0)):
+        for arm, seconds in (("check", 1.0), ("base", 1.0), ("control", 1.0), ("new", 2.0)):
             record(folder, arm, turn, base_s=seconds)
     return tmp_path
 
@@ -90,17 +90,24 @@ def test_pairs_within_launches_are_a_series_of_their_own(session: Path) -> None:
     assert [series.paired for series in measured.read(session).series] == [False]
 
 
-def test_arms_by_round_and_the_canary_by_node(session: Path) -> None:
+def test_arms_by_round_and_the_check_run_by_node(session: Path) -> None:
     found = measured.read(session)
     (series,) = found.series
     assert series.values == {
         "base": {0: 1.0, 1: 1.0, 2: 1.0}, "control": {0: 1.0, 1: 1.0, 2: 1.0}, "new": {0: 2.0, 1: 2.0, 2: 2.0},
     }  # fmt: skip
     assert found.complete_rounds() == [0, 1, 2] and not series.trouble
-    assert found.canary["computation"] == {"vc1": {0: 0.2, 1: 0.2, 2: 0.2}, "vc2": {0: 0.2, 1: 0.2, 2: 0.2}}
-    assert list(found.canary["transfer"]) == ["vc1 and vc2"]
+    assert found.check_run["computation"] == {"vc1": {0: 0.2, 1: 0.2, 2: 0.2}, "vc2": {0: 0.2, 1: 0.2, 2: 0.2}}
+    assert list(found.check_run["transfer"]) == ["vc1 and vc2"]
     assert found.baseline == "bare 12ab" and "vc1, vc2" in found.where
     assert found.commit == "34cd"
+
+
+def test_the_check_run_is_known_by_its_old_name(session: Path) -> None:
+    now = measured.read(session).check_run
+    for file in (session / "records").glob("*check*"):
+        file.write_text(file.read_text().replace('"arm": "check"', '"arm": "canary"'))
+    assert now and measured.read(session).check_run == now
 
 
 def test_a_gate_of_two_networks_is_refused_and_both_are_named(session: Path) -> None:
@@ -111,27 +118,27 @@ def test_a_gate_of_two_networks_is_refused_and_both_are_named(session: Path) -> 
     assert "10gbit; 1gbit" in load([session]).cautions()[0]
 
 
-def test_the_canary_is_of_the_nodes_on_which_it_ran_at_last(session: Path) -> None:
+def test_the_check_run_is_of_the_nodes_on_which_it_ran_at_last(session: Path) -> None:
     """Its launch failed, and --resume had other nodes."""
-    record(session / "records", "canary", 1, status="failed")
-    record(session / "records", "canary", 1, attempt=".r1", hosts=("vc3", "vc4"))
-    found = measured.read(session).canary
+    record(session / "records", "check", 1, status="failed")
+    record(session / "records", "check", 1, attempt=".r1", hosts=("vc3", "vc4"))
+    found = measured.read(session).check_run
     assert {where: sorted(rounds) for where, rounds in found["computation"].items()} == {
         "vc1": [0, 2], "vc2": [0, 2], "vc3": [1], "vc4": [1],
     }  # fmt: skip
     assert found["transfer"]["vc3 and vc4"].keys() == {1}
 
 
-def test_each_study_has_the_canary_of_its_own_job(session: Path) -> None:
+def test_each_study_has_the_check_run_of_its_own_job(session: Path) -> None:
     """Their rounds have the same numbers."""
     facts = json.loads((session / "session.json").read_text())
     (session / "session.json").write_text(json.dumps({**facts, "studies": ["overlap-ratio", "latency"]}))
     for turn in range(2):
-        record(session / "records", "canary", turn, study="latency", hosts=("vc3", "vc4"))
+        record(session / "records", "check", turn, study="latency", hosts=("vc3", "vc4"))
     found = measured.read(session)
-    assert (found.canary_rounds("overlap-ratio"), found.canary_rounds("latency")) == (3, 2)
-    assert list(found.canary["computation beside latency"]) == ["vc3", "vc4"]
-    assert list(found.canary["transfer beside overlap-ratio"]) == ["vc1 and vc2"]
+    assert (found.check_run_rounds("overlap-ratio"), found.check_run_rounds("latency")) == (3, 2)
+    assert list(found.check_run["computation beside latency"]) == ["vc3", "vc4"]
+    assert list(found.check_run["transfer beside overlap-ratio"]) == ["vc1 and vc2"]
 
 
 def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:
@@ -201,12 +208,12 @@ def test_a_checkout_with_changes_is_not_its_commit(session: Path) -> None:
     assert measured.read(session).commit == "34cd+changes"
 
 
-def test_what_failed_of_the_canary_is_no_arms_trouble(session: Path) -> None:
+def test_what_failed_of_the_check_run_is_no_arms_trouble(session: Path) -> None:
     for turn in range(3):
-        record(session / "records", "canary", turn, status="failed", reason="an even number of ranks is wanted")
+        record(session / "records", "check", turn, status="failed", reason="an even number of ranks is wanted")
     found = measured.read(session)
-    assert not found.series[0].trouble and found.canary_rounds("overlap-ratio") == 0
-    assert found.canary_trouble == "an even number of ranks is wanted"
+    assert not found.series[0].trouble and found.check_run_rounds("overlap-ratio") == 0
+    assert found.check_run_trouble == "an even number of ranks is wanted"
 
 
 def test_the_launch_with_which_its_job_ended_is_no_failure_of_its_arm(session: Path) -> None:
@@ -217,9 +224,9 @@ def test_the_launch_with_which_its_job_ended_is_no_failure_of_its_arm(session: P
         for arm in ("base", "control", "new"):
             record(session / "records", arm, turn, status="failed", reason=gone, minute=30)
     for turn in range(2):
-        for arm in ("canary", "base", "control"):
+        for arm in ("check", "base", "control"):
             record(session / "records", arm, turn, minute=turn)
-    for arm in ("canary", "base", "control"):
+    for arm in ("check", "base", "control"):
         record(session / "records", arm, 2, minute=1)
     found = measured.read(session)
     assert found.series[0].trouble["new"] == f"{measured.CUT_OFF}exit status 137"

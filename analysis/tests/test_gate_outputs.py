@@ -18,7 +18,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from analysis.gate import outputs
 from analysis.gate.judge import judge
-from analysis.gate.verdict import NEW, Canary, GateFound, PointFound, Verdict
+from analysis.gate.verdict import NEW, CheckRun, GateFound, PointFound, Verdict
 from analysis.tests.test_gate_verdict import gate
 
 NAMES = ('overlap: 1 MB, "both"', "a\\b\nc", "µs {x=1} # EOF")
@@ -29,7 +29,7 @@ OPEN = replace(SAME, name=NAMES[2], same=False)
 
 def found(verdict: Verdict, *points: PointFound) -> GateFound:
     return GateFound(
-        True, [], "g", "adaptive", "timer <&>", verdict, "So.", 0.02, 12, 40, list(points), [], Canary(), []
+        True, [], "g", "adaptive", "timer <&>", verdict, "So.", 0.02, 12, 40, list(points), [], CheckRun(), []
     )
 
 
@@ -71,11 +71,11 @@ def test_a_suites_name_has_nothing_that_xml_cannot_write() -> None:
     assert suite.attrib["name"] == "gate: prefix:/opt/ x against adaptive"
 
 
-def test_markdown_has_the_canary_where_it_ran() -> None:
-    known = replace(found(Verdict.SAME, SAME), canary=Canary({"a": 0.02, "b": 0.02, "c": 0.03}, {"a and b": 1e-3}))
+def test_markdown_has_the_check_run_where_it_ran() -> None:
+    known = replace(found(Verdict.SAME, SAME), check_run=CheckRun({"a": 0.02, "b": 0.02, "c": 0.03}, {"a and b": 1e-3}))
     said = "Check run, the slowest place over the middle one: computation 1.500, transfer 1.000."
     assert said in outputs.as_markdown(known)
-    assert "Canary" not in outputs.as_markdown(found(Verdict.SAME, SAME))
+    assert "Check run" not in outputs.as_markdown(found(Verdict.SAME, SAME))
 
 
 def test_markdown_of_few_points_with_very_long_names_fits_a_merge_request() -> None:

@@ -57,9 +57,9 @@ WENT_ON = [("undecided", "same"), ("node", "commit"), ("commit", "commit"), ("sa
 
 @pytest.mark.parametrize(("first", "then"), WENT_ON)
 def test_a_gate_that_went_on_is_one_gate_whatever_it_said_before(tmp_path: Path, first: str, then: str) -> None:
-    """Also where its canary, or another of its studies, was measured further, or on other nodes."""
-    early = replace(ENTRY, origin="12ab", verdict=first, ratios={"1 MB": 1.06}, values={"canary": 1.0}, records=49)
-    late = replace(early, verdict=then, ratios={"1 MB": 1.06, "2 MB": 1.0}, values={"canary": 1.1}, records=97)
+    """Also where its check run, or another of its studies, was measured further, or on other nodes."""
+    early = replace(ENTRY, origin="12ab", verdict=first, ratios={"1 MB": 1.06}, values={"check": 1.0}, records=49)
+    late = replace(early, verdict=then, ratios={"1 MB": 1.06, "2 MB": 1.0}, values={"check": 1.1}, records=97)
     late = replace(late, where="vcluster (other nodes), mpich")
     for entry in (early, late, late):
         store.add(tmp_path, entry)
@@ -103,8 +103,8 @@ def test_a_damaged_file_is_named_and_left(tmp_path: Path, damage: bytes) -> None
     [
         ({"ratios": {"1 MB": 0.0}}, "ratios.1 MB"),
         ({"ratios": {"1 MB": float("nan")}}, "ratios.1 MB"),
-        ({"values": {"canary": -1.0}}, "values.canary"),
-        ({"values": {"canary": float("inf")}}, "values.canary"),
+        ({"values": {"check": -1.0}}, "values.check"),
+        ({"values": {"check": float("inf")}}, "values.check"),
         ({"intervals": {"1 MB": [1.0]}}, "intervals.1 MB"),
     ],
 )
@@ -114,6 +114,12 @@ def test_numbers_that_no_gate_measures_are_damage(tmp_path: Path, changed: dict[
     path.write_text(json.dumps(json.loads(path.read_text()) | changed))
     with pytest.raises(UsageError, match=rf"is damaged \({where}"):
         store.read(tmp_path)
+
+
+def test_what_an_earlier_version_calls_by_an_old_name_is_known(tmp_path: Path) -> None:
+    path = store.add(tmp_path, ENTRY)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"values": {"canary: transfer between a and b": 1.0}}))
+    assert store.read(tmp_path)[0].values == {"check run: transfer between a and b": 1.0}
 
 
 def test_what_a_later_version_writes_beside_is_no_damage(tmp_path: Path) -> None:
@@ -165,7 +171,7 @@ def test_a_file_system_without_hard_links_is_known_before(tmp_path: Path, monkey
     ("wrong", "where"),
     [
         ({"ratios": {"1 MB": float("inf")}}, "ratios.1 MB"),
-        ({"values": {"canary": 0.0}}, "values.canary"),
+        ({"values": {"check": 0.0}}, "values.check"),
         ({"intervals": {"1 MB": [1.0, float("nan")]}}, "intervals.1 MB.1"),
     ],
 )
@@ -222,11 +228,11 @@ def test_a_system_that_stays_changed_is_a_new_one_after_five_gates(words: str, k
 
 
 def test_a_disturbed_gate_says_nothing_of_the_system_whatever_its_verdict_is(tmp_path: Path) -> None:
-    """A slower candidate on a slow node is the commit, a canary that failed sees none, and what broke off has few
+    """A slower candidate on a slow node is the commit, a check run that failed sees none, and what broke off has few
     rounds."""
     what = simulated.gate({NEW: 1.08}, nodes={"b": 1.3})
     on_a_slow_node = store.entry_of(judge(what), what, {})
-    blind = store.entry_of(judge(replace(simulated.gate(), canary={})), what, {})
+    blind = store.entry_of(judge(replace(simulated.gate(), check_run={})), what, {})
     broken_off = store.entry_of(judge(simulated.gate()), what, {}, whole=False)
     assert on_a_slow_node.verdict == "commit"
     for entry in (on_a_slow_node, broken_off, blind):

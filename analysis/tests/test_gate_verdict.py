@@ -47,7 +47,7 @@ def gate(
         }
         for arm in ARMS
     }
-    canary = {
+    check_run = {
         "computation": {
             node: {turn: 0.02 * factor * everything * math.exp(rng.normal(0, 0.01)) for turn in range(rounds)}
             for node, factor in nodes.items()
@@ -56,13 +56,13 @@ def gate(
     }
     plan = Plan(ROUNDS, sequential.looks(ROUNDS), 0.02, "adaptive", "adaptive:burst=5")
     series = [Series("overlap: 1 MB", "total_s", sign, values)]
-    return Measurement("20261122-gate", plan, "adaptive 12ab", "vcluster (a, b), mpich", "2026", series, canary, [])
+    return Measurement("20261122-gate", plan, "adaptive 12ab", "vcluster (a, b), mpich", "2026", series, check_run, [])
 
 
 @functools.cache
 def values_of(seed: int) -> Mapping[str, float]:
     one = judge(gate(seed=seed))
-    return history.values_of(one.points, one.canary, "adaptive 12ab")
+    return history.values_of(one.points, one.check_run, "adaptive 12ab")
 
 
 def earlier(count: int, spread: float = 0.01) -> list[dict[str, float]]:
@@ -144,7 +144,7 @@ def test_a_slow_node_and_a_slow_candidate_are_both_said() -> None:
 
 def test_a_slow_link_is_named() -> None:
     measured = gate()
-    measured.canary["transfer"]["b and d"] = dict.fromkeys(range(ROUNDS), 1.5e-3)
+    measured.check_run["transfer"]["b and d"] = dict.fromkeys(range(ROUNDS), 1.5e-3)
     found = judge(measured)
     assert found.verdict is Verdict.NODE and "link of b and d" in found.sentence
 
@@ -247,38 +247,39 @@ def test_a_candidate_that_alone_fails_is_told_from_a_job_that_ended(
 
 
 @pytest.mark.parametrize("what", ["computation", "transfer"])
-def test_a_canary_that_fails_keeps_the_gate_from_passing(what: str) -> None:
+def test_a_check_run_that_fails_keeps_the_gate_from_passing(what: str) -> None:
     """No slow node could be seen. A few of its launches may fail."""
-    measured = replace(gate(), canary_trouble="exit status 2")
+    measured = replace(gate(), check_run_trouble="exit status 2")
     for rounds, verdict in {ROUNDS: Verdict.SAME, 6: Verdict.SAME, 5: Verdict.UNDECIDED, 0: Verdict.UNDECIDED}.items():
-        few = {where: dict(list(values.items())[:rounds]) for where, values in measured.canary[what].items() if rounds}
-        found = judge(replace(measured, canary={**measured.canary, what: few}))
+        places = measured.check_run[what].items() if rounds else ()
+        few = {where: dict(list(values.items())[:rounds]) for where, values in places}
+        found = judge(replace(measured, check_run={**measured.check_run, what: few}))
         assert found.verdict is verdict, (found.rounds, rounds)
     assert "since the check run failed: exit status 2; a slow node would not be seen." in found.sentence
-    slower = replace(gate({NEW: 1.05}), canary={})
+    slower = replace(gate({NEW: 1.05}), check_run={})
     assert judge(slower).verdict is Verdict.COMMIT
-    assert judge(replace(gate(), canary={})).verdict is Verdict.UNDECIDED
+    assert judge(replace(gate(), check_run={})).verdict is Verdict.UNDECIDED
 
 
-def test_a_system_that_is_not_as_it_was_is_called_so_also_where_the_canary_failed() -> None:
+def test_a_system_that_is_not_as_it_was_is_called_so_also_where_the_check_run_failed() -> None:
     """The baseline's own times tell it. Both are said, since it may be a node that was not seen."""
-    found = judge(replace(gate(everything=1.3), canary={}), earlier(6))
-    assert (found.verdict, found.canary_failed) == (Verdict.SYSTEM, True)
+    found = judge(replace(gate(everything=1.3), check_run={}), earlier(6))
+    assert (found.verdict, found.check_run_failed) == (Verdict.SYSTEM, True)
     assert found.sentence.startswith("The system is not as it was: ") and "since the check run failed" in found.sentence
-    assert not judge(gate(everything=1.3), earlier(6)).canary_failed
+    assert not judge(gate(everything=1.3), earlier(6)).check_run_failed
 
 
-def test_the_canary_of_one_study_sees_no_slow_node_of_another_one() -> None:
+def test_the_check_run_of_one_study_sees_no_slow_node_of_another_one() -> None:
     """Each has its job. What is seen is named with the study; nodes of two jobs are not held against each other."""
     both = of_two(gate(), gate(seed=2))
-    blind = {what: places for what, places in both.canary.items() if "latency" not in what}
-    assert judge(replace(both, canary=blind)).verdict is Verdict.UNDECIDED
+    blind = {what: places for what, places in both.check_run.items() if "latency" not in what}
+    assert judge(replace(both, check_run=blind)).verdict is Verdict.UNDECIDED
     slow = judge(of_two(gate(), gate(nodes={"b": 1.3})))
     assert slow.verdict is Verdict.NODE and "node b computes 30 % slower than the others (beside" in slow.sentence
-    later = {what: {f"{w}2": r for w, r in places.items()} for what, places in gate(everything=1.3).canary.items()}
-    elsewhere = judge(of_two(gate(), replace(gate(everything=1.3, seed=2), canary=later)))
+    later = {what: {f"{w}2": r for w, r in places.items()} for what, places in gate(everything=1.3).check_run.items()}
+    elsewhere = judge(of_two(gate(), replace(gate(everything=1.3, seed=2), check_run=later)))
     assert (elsewhere.verdict, elsewhere.odd) == (Verdict.SAME, [])
-    assert elsewhere.canary.computation_s.keys() == {"a", "b", "c", "d", "a2", "b2", "c2", "d2"}
+    assert elsewhere.check_run.computation_s.keys() == {"a", "b", "c", "d", "a2", "b2", "c2", "d2"}
 
 
 def test_an_arm_without_a_value_is_nothing_comparable() -> None:
@@ -323,9 +324,9 @@ def test_pairs_within_launches_decide_what_launches_leave_open(
 def of_two(first: Measurement, second: Measurement | None, **changes: object) -> Measurement:
     """Studies that ran one after the other."""
     later = [replace(one, name="latency: 8 bytes") for one in second.series] if second else []
-    canary = {f"{what} beside overlap": places for what, places in first.canary.items()}
-    canary |= {f"{what} beside latency": places for what, places in second.canary.items()} if second else {}
-    both = replace(first, series=[*first.series, *later], canary=canary, studies=("overlap", "latency"))
+    check_run = {f"{what} beside overlap": places for what, places in first.check_run.items()}
+    check_run |= {f"{what} beside latency": places for what, places in second.check_run.items()} if second else {}
+    both = replace(first, series=[*first.series, *later], check_run=check_run, studies=("overlap", "latency"))
     return replace(both, **changes)  # type: ignore[arg-type]
 
 

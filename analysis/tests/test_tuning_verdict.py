@@ -23,6 +23,7 @@ from analysis.tests.synthetic import Behaviour
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, confirmed, made, race_session
 from analysis.tuning import decide, document, figures, measured, verdict
 from analysis.tuning.measured import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Asked, Axis, Measured, Score
+from harness.base import archive
 
 
 def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path) -> None:
@@ -183,9 +184,16 @@ def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_p
 
 
 RACE = {
-    "variant": "adaptive", "objective": "time", "bounds": {}, "search": "grid", "seats": 6, "settle": 6, "confirm": 12,
-    "points": [], "untuned": [], "space": [], "contenders": [], "blocks": [],
+    "variant": "adaptive", "objective": "time", "bounds": {}, "search": "grid", "at_once": 6,
+    "block_rounds": 6, "confirm": 12, "points": [], "untuned": [], "space": [], "contenders": [], "blocks": [],
 }  # fmt: skip
+
+
+def test_a_session_with_old_names_is_read() -> None:
+    old = {now: before for before, now in archive.RENAMED.items()}
+    asked = {old.get(name, name): value for name, value in RACE.items()}
+    assert {"seats", "settle"} <= asked.keys()
+    assert measured.of({"request": {"race": asked}}) == measured.of({"request": {"race": RACE}})
 
 
 def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:

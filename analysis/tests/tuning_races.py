@@ -77,8 +77,8 @@ def race_session(folder: Path, arms: Mapping[str, Behaviour], comp: float = 1.0,
         path.unlink()
     facts = json.loads((folder / "session.json").read_text())
     said = {
-        "variant": "adaptive", "objective": "efficiency", "bounds": {"inflation": 1.05}, "search": "tpe", "seats": 6,
-        "settle": 2, "confirm": 12, "points": [], "untuned": [],
+        "variant": "adaptive", "objective": "efficiency", "bounds": {"inflation": 1.05}, "search": "tpe", "at_once": 6,
+        "block_rounds": 2, "confirm": 12, "points": [], "untuned": [],
         "space": [{"name": axis.name, "values": list(axis.values), "of_mpi": axis.of_mpi} for axis in SPACE],
         "contenders": [{"name": name, "values": values} for name, values in CONTENDERS.items()],
         "blocks": [{"arms": list(arms), "rounds": 2}],

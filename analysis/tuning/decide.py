@@ -141,7 +141,7 @@ def _leader(alive: Sequence[str], found: Measured, scores: Scores) -> str:
     best, leader = 0.0 if allowed else -math.inf, DEFAULT
     for name in alive:
         gains = differences(name, DEFAULT, scores)
-        if len(gains) >= found.asked.settle and not broken(bounds_of(name, scores, wanted), wanted):
+        if len(gains) >= found.asked.block_rounds and not broken(bounds_of(name, scores, wanted), wanted):
             value = middle(gains, INTERVAL).value
             best, leader = (value, name) if value > best else (best, leader)
     return leader

@@ -29,6 +29,7 @@ from analysis.records import frames
 from analysis.records.frames import NOT_RUN
 from analysis.records.load import Records, load
 from analysis.records.read import Quantity, judged_by
+from harness.base import archive
 
 # The names of arms are those of harness.job.race, which is not imported here; a test holds them against each other.
 DEFAULT, REFERENCE, CONFIRM = "default", "reference", "confirm."
@@ -84,7 +85,7 @@ class Asked:
     bounds: Mapping[str, float] = field(default_factory=dict)
     search: str = "effects"
     at_once: int = 6
-    settle: int = 6
+    block_rounds: int = 6
     confirm: int = 12
     looks: int = 3
     contenders: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -109,6 +110,7 @@ def of(facts: Mapping[str, Any]) -> Asked:
     race = (facts.get("request") or {}).get("race")
     if not race:
         raise UsageError(f"{facts.get('session', 'this')} is no session of ./bench tune.")
+    race = {archive.RENAMED.get(name, name): value for name, value in race.items()}
     blocks, first = [], 0
     for block in race["blocks"]:
         blocks.append(Block(tuple(block["arms"]), block["rounds"], first))
@@ -118,8 +120,8 @@ def of(facts: Mapping[str, Any]) -> Asked:
         space=tuple(Axis(axis["name"], tuple(axis["values"]), axis["of_mpi"]) for axis in race["space"]),
         bounds=dict(race["bounds"]),
         search=race["search"],
-        at_once=race["seats"],
-        settle=race["settle"],
+        at_once=race["at_once"],
+        block_rounds=race["block_rounds"],
         confirm=race["confirm"],
         looks=race.get("looks", 1),
         contenders={one["name"]: dict(one["values"]) for one in race["contenders"]},

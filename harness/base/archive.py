@@ -24,6 +24,8 @@ from harness.base.paths import ROOT, STATE_DIR
 
 SUFFIX = ".tar.xz"
 FACTS = "session.json"
+# What a key of that file was called -> what it is called: sessions of every age load.
+RENAMED = {"canary": "check_run", "seats": "at_once", "settle": "block_rounds"}
 UNPACKED = STATE_DIR / "kept"
 REFERENCE = ROOT / "results" / "reference"
 

@@ -7,7 +7,7 @@ against what was read, and to publish it as JSON Schema; importing it takes 0.2 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -23,12 +23,15 @@ LONGEST = 60
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
-def read(model: type[T], path: Path) -> T:
-    """The JSON file at `path` as a `model`; UsageError if it cannot be read or is none."""
+def read(model: type[T], path: Path, renamed: Mapping[str, str] = {}) -> T:
+    """The JSON file at `path` as a `model`; UsageError if it cannot be read or is none. `renamed`: a key as older files
+    have it -> as it is called now."""
     try:
         text = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+    for old, new in renamed.items():
+        text = text.replace(f'"{old}":'.encode(), f'"{new}":'.encode())
     return parse(model, text, str(path))
 
 

@@ -173,7 +173,7 @@ def _asked(
     look = python("-m", "analysis.gate.judge")
     share = minutes / len(request.studies)
     looks = sequential.looks(rounds)
-    return (base, new), Gate([], gates.CANARY, rounds, share, looks, look, rule.margin, base, new, on_off)
+    return (base, new), Gate([], gates.CHECK_RUN, rounds, share, looks, look, rule.margin, base, new, on_off)
 
 
 def _margin(text: str) -> float:
@@ -249,7 +249,7 @@ def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
     runs.tell_reframe(session.path, found.verdict.value)
     try:
         outputs.write(found, session.path / FOLDER)
-        values = history.values_of(found.points, found.canary, what.baseline)
+        values = history.values_of(found.points, found.check_run, what.baseline)
         stores.add(kept, stores.entry_of(found, what, values, origin, ended and not unread))
         if out:
             outputs.write(found, out)

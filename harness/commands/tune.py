@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 OPTUNAS = "tpe"
 OF_PROGRAM = "own-program"
-SETTLE, CONFIRM = 6, 12  # rounds of a block, at least, and of the confirmation
+BLOCK, CONFIRM = 6, 12  # rounds of a block, at least, and of the confirmation
 
 
 def tune(
@@ -150,8 +150,8 @@ def _asked_race(
         bounds=_bounds(subject_to),
         minutes=minutes,
         search=_search(search),
-        seats=places,
-        settle=rounds_of_block(places),
+        at_once=places,
+        block_rounds=rounds_of_block(places),
         confirm=CONFIRM,
         space=[],
         points=at.tuned,
@@ -384,7 +384,7 @@ def rounds_of_block(places: int) -> int:
     """Rounds of a block: as many as it takes to put one of so many settings out."""
     from analysis.tuning import decide  # noqa: PLC0415 - a second of imports
 
-    return max(SETTLE, decide.fewest_rounds(places))
+    return max(BLOCK, decide.fewest_rounds(places))
 
 
 def _search(text: str) -> str:

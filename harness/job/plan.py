@@ -38,7 +38,7 @@ SIMULATED_RANK_S = 0.1
 @dataclass(frozen=True)
 class Arm:
     """One of the things that a gate holds against each other: the engine of `progress_run` (empty: the system's own)
-    under `variant`. `workload` and `points`: of an arm that measures something else than the study, the canary;
+    under `variant`. `workload` and `points`: of an arm that measures something else than the study, the check run;
     `options`: more of the workload's. `environment`: variables of its ranks. `mpi`: which it runs on, if not the job's
     (`platform`: the same with its launcher and programs, known once the job is made). `samples`: of each point, if not
     as many as the plan's sampler takes. `probes`: what its MPI is asked first, of variables that somebody chose."""
@@ -140,7 +140,7 @@ class Gate:
     __pydantic_config__ = validate.MODEL
 
     arms: list[Arm]
-    canary: Arm
+    check_run: Arm
     rounds: int
     minutes: float
     looks: list[int]
@@ -151,10 +151,10 @@ class Gate:
     on_off: bool = False
 
     def in_rounds(self) -> Rounds:
-        """With the canary before and behind every round."""
+        """With the check run before and behind every round."""
         names = [arm.name for arm in self.arms]
         stop = Stop(self.looks, self.look, self.minutes)
-        return Rounds(self.arms, [Block(names, self.rounds)], around=self.canary, stop=stop)
+        return Rounds(self.arms, [Block(names, self.rounds)], around=self.check_run, stop=stop)
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,9 @@ class Race:
     """What was asked for and what was planned of it so far.
 
     `variant`: of the default; `bounds`: metric -> what it may be at most; `points`: those that are tuned, `untuned`
-    those at which the winner is confirmed; `spent_s`: how long the blocks took that are over; `seats`: how many
-    settings race at once; `settle`: rounds of a block; `confirm`: those of the confirmation, to which as many are added
-    where they leave it open, until they were looked at `looks` times.
+    those at which the winner is confirmed; `spent_s`: how long the blocks took that are over; `at_once`: how many
+    settings race at once; `block_rounds`: rounds of a block; `confirm`: those of the confirmation, to which as many
+    are added where they leave it open, until they were looked at `looks` times.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -66,8 +66,8 @@ class Race:
     bounds: dict[str, float]
     minutes: float
     search: str
-    seats: int
-    settle: int
+    at_once: int
+    block_rounds: int
     confirm: int
     space: list[Parameter]
     points: list[Point]

@@ -108,7 +108,7 @@ class Runner:
         return 0
 
     def _enough(self, launch: Launch) -> str:
-        """Why no further round begins; empty if one does. Asked behind the canary that ends the round before."""
+        """Why no further round begins; empty if one does. Asked behind the check run that ends the round before."""
         rounds, stop = self.plan.rounds, self.plan.ends
         beside = rounds is not None and launch.arm == rounds.around
         if stop is None or launch.repetition == self.turn or beside:
@@ -227,7 +227,7 @@ class Runner:
         worked = [calibration.with_work(point) for point in possible] if calibration else possible
         target = records.next_attempt(self.folders.records, launch.identity)
         how = how.within(plan.variables_of(launch))
-        if self.trial is None or (arm and arm.workload):  # the canary of a gate is a workload, whatever the study runs
+        if self.trial is None or (arm and arm.workload):  # a gate's check run is a workload, whatever the study runs
             self._done(Attempt(plan, launch, how, worked, self.folders, target, skipped).run())
             return
         outcome = ProgramAttempt(self.plan, launch, how, worked, self.folders, target, self.trial).run()

@@ -279,7 +279,7 @@ def names() -> list[str]:
 
 def facts_of(folder: Path) -> Facts:
     """What the session of this folder says of itself."""
-    return validate.read(Facts, folder / FILE)
+    return validate.read(Facts, folder / FILE, archive.RENAMED)
 
 
 def load(name: str) -> Session:

@@ -24,9 +24,9 @@ FASTER = 2  # than estimated a launch may be: the minutes end a gate, and not th
 HELP_LIMIT_S = 30.0
 SAYS = "progress-run: "
 TOLD_BY_NAME = ("mpi_t", "ucx", "intel")  # ways in which each variable of a library is told, also one in no table
-# The canary: some milliseconds of computation alone and a message alone, under no engine.
-CANARY = Arm(
-    "canary",
+# The check run: some milliseconds of computation alone and a message alone, under no engine.
+CHECK_RUN = Arm(
+    "check",
     "bare",
     workload=["microbench", "overlap"],
     points=[{"pattern": "both", "size_bytes": 262144, "work_units": 20000}],
@@ -41,7 +41,7 @@ def planned(
     for study in request.studies:
         if study.sweep(study.scale(request.scale, request.settings)).axes:
             raise UsageError(f"Study {study.name} sweeps settings of the engine: a gate has its own.")
-        if (ranks := canary_ranks(study, request.nodes)) % 2:
+        if (ranks := check_run_ranks(study, request.nodes)) % 2:
             way = "another study" if study.nodes else f"--nodes {request.nodes + 1}"
             raise UsageError(
                 f"The check run of {study.name} would have {ranks} rank{'s' if ranks != 1 else ''}, and each of them "
@@ -58,7 +58,7 @@ def planned(
     if any(not job.study.workload for job in jobs):
         return MOST_ROUNDS  # of somebody else's program nothing is known: the minutes end the gate
     sampler = jobs[0].sampler
-    round_s = sum(3 * job.launch_estimate_s() + launch_estimate_s(CANARY.points, sampler, 0) for job in jobs)
+    round_s = sum(3 * job.launch_estimate_s() + launch_estimate_s(CHECK_RUN.points, sampler, 0) for job in jobs)
     rounds = int(60 * minutes / round_s)
     wanted = least(len(jobs) * max(len(job.scale.points()) for job in jobs))  # see analysis.gate.measured.Measurement
     if rounds < wanted:
@@ -69,8 +69,8 @@ def planned(
     return min(MOST_ROUNDS, FASTER * rounds)
 
 
-def canary_ranks(study: Study, nodes: int) -> int:
-    """How many ranks the canary beside a study has; 0 where a launcher of the user's own decides."""
+def check_run_ranks(study: Study, nodes: int) -> int:
+    """How many ranks the check run beside a study has; 0 where a launcher of the user's own decides."""
     if study.program and study.program.launcher:
         return 0
     return study.tasks_per_node * (study.nodes or nodes)
@@ -115,7 +115,7 @@ def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:
     run.check_settings([arm.variant], tool.parent)
     if not request.system.own_mpis:
         return
-    workload = str(programs / [*request.studies[0].workload, *CANARY.workload][0])
+    workload = str(programs / [*request.studies[0].workload, *CHECK_RUN.workload][0])
     environment = dict(os.environ) | MPIS[mpi].environment() | arm.environment
     if wrong := another_mpi(workload, MPIS[mpi].library, environment):
         raise UsageError(f"Side '{text}' does not run with {mpi}: {wrong}.")

@@ -139,7 +139,7 @@ def with_block(race: Race, alive: Sequence[str], new: Sequence[dict[str, str]]) 
         arms += [arm_of(race, REFERENCE, {}, race.points, engine=False)] if race.reference else []
     arms += [arm_of(race, one.name, one.values, race.points) for one in fresh]
     fixed = [DEFAULT, REFERENCE] if race.reference else [DEFAULT]
-    block = Block([*fixed, *alive, *(one.name for one in fresh)], race.settle)
+    block = Block([*fixed, *alive, *(one.name for one in fresh)], race.block_rounds)
     return replace(race, contenders=[*race.contenders, *fresh], arms=arms, blocks=[*race.blocks, block])
 
 
@@ -242,7 +242,7 @@ def more_rounds_fit(race: Race, launch_s: float) -> bool:
 
 def too_short(race: Race, launch_s: float) -> str:
     """What to say where not even one whole block and the confirmation fit into the minutes; empty if they do."""
-    arms = 1 + race.reference + race.seats
+    arms = 1 + race.reference + race.at_once
     needed = block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
     if race.spent_s + needed <= 60 * race.minutes:
         return ""
@@ -255,7 +255,7 @@ def too_short(race: Race, launch_s: float) -> str:
 
 
 def block_s(race: Race, launch_s: float, arms: int) -> float:
-    return BLOCK_OVERHEAD_S + race.settle * arms * launch_s
+    return BLOCK_OVERHEAD_S + race.block_rounds * arms * launch_s
 
 
 def confirmation_s(race: Race, launch_s: float, looks: int = 1) -> float:

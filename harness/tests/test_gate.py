@@ -37,7 +37,8 @@ ARMS = [Arm("base", "adaptive"), Arm("control", "adaptive"), Arm("new", "timer",
 
 
 def gate(rounds: int = 4, **changes: object) -> Gate:
-    planned = Gate(ARMS, gates.CANARY, rounds, 10.0, [2], [sys.executable, "-c", "raise SystemExit(1)"], 0.02, "a", "b")
+    look = [sys.executable, "-c", "raise SystemExit(1)"]
+    planned = Gate(ARMS, gates.CHECK_RUN, rounds, 10.0, [2], look, 0.02, "a", "b")
     return replace(planned, **changes)  # type: ignore[arg-type]
 
 
@@ -59,7 +60,7 @@ CALL = ("gate", "--base", "bare", "--new", "off", "--system", "local", "--store"
 def test_every_round_has_each_arm_once_between_two_canaries() -> None:
     schedule = gate().in_rounds().last("s.vcluster.mpich", 7)
     names = [launch.arm.name for launch in schedule if launch.arm]
-    assert names[::4] == ["canary"] * 5
+    assert names[::4] == ["check"] * 5
     rounds = [names[place + 1 : place + 4] for place in range(0, 16, 4)]
     assert all(sorted(one) == ["base", "control", "new"] for one in rounds)
     assert len({tuple(one) for one in rounds}) > 1, "the order is drawn anew"
@@ -71,8 +72,8 @@ def test_a_gates_request_survives_its_session() -> None:
     again = from_facts(FACTS)
     assert again.gate == REQUEST.gate
     assert REQUEST.programs() == {"mpich": ["microbench"]}
-    canary, first = REQUEST.jobs()[0].launches[:2]
-    assert REQUEST.jobs()[0].points_of(canary) == gates.CANARY.points
+    check_run, first = REQUEST.jobs()[0].launches[:2]
+    assert REQUEST.jobs()[0].points_of(check_run) == gates.CHECK_RUN.points
     assert len(REQUEST.jobs()[0].points_of(first)) > 1
 
 
@@ -99,12 +100,12 @@ def test_a_gate_goes_on_while_nothing_is_known(launched: Runner) -> None:
     assert len(ran(launched)) == 17
 
 
-def test_a_gate_stops_behind_a_canary_when_enough_is_known(launched: Runner, tmp_path: Path) -> None:
+def test_a_gate_stops_behind_a_check_run_when_enough_is_known(launched: Runner, tmp_path: Path) -> None:
     told = tmp_path / "asked"
     look = [sys.executable, "-c", f"import sys; open({str(told)!r}, 'w').write(' '.join(sys.argv[1:]))"]
     launched.plan = replace(launched.plan, rounds=gate(look=look).in_rounds())
     assert launched.run() == 0
-    assert len(ran(launched)) == 2 * 4 + 1 and ran(launched)[-1] == "canary"
+    assert len(ran(launched)) == 2 * 4 + 1 and ran(launched)[-1] == "check"
     assert told.read_text() == f"{tmp_path} {launched.plan.study}"
     left = [json.loads(path.read_text().splitlines()[-1]) for path in (tmp_path / "records").glob("*.jsonl")]
     assert len(left) == 8
@@ -112,13 +113,13 @@ def test_a_gate_stops_behind_a_canary_when_enough_is_known(launched: Runner, tmp
         ("skipped", "not needed: the verdict was known")
     }
     again = Runner(launched.plan, tmp_path)
-    assert not {launch.arm.name for launch, _ in again._todo() if launch.repetition >= 2 and launch.arm} - {"canary"}
+    assert not {launch.arm.name for launch, _ in again._todo() if launch.repetition >= 2 and launch.arm} - {"check"}
 
 
 def test_a_gate_begins_no_round_when_its_time_is_up(launched: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: launched.started + 601.0)
     assert launched.run() == 0
-    assert ran(launched) == ["canary"]
+    assert ran(launched) == ["check"]
 
 
 def test_a_damaged_store_is_said_before_anything_is_measured(
@@ -176,10 +177,10 @@ def test_a_gate_that_told_and_goes_on_is_one_gate_in_the_store(tmp_path: Path, m
     (tmp_path / PLAN).write_text("{}")
     facts = Facts("s", "now", "incomplete", **REQUEST.facts())
     what = replace(simulated.gate({"new": 1.1}), records=160)
-    times = {kind: {where: rounds | {40: 1.0} for where, rounds in one.items()} for kind, one in what.canary.items()}
+    times = {kind: {where: rounds | {40: 1.0} for where, rounds in one.items()} for kind, one in what.check_run.items()}
     runs: list[tuple[State, measured.Measurement]] = [
         ("incomplete", what),
-        ("complete", replace(what, canary=times, records=161)),
+        ("complete", replace(what, check_run=times, records=161)),
     ]
     for state, read in runs:
         monkeypatch.setattr(measured, "read", lambda _, read=read: read)

@@ -355,7 +355,7 @@ def test_a_gate_one_of_whose_variables_the_mpi_does_not_take_measures_nothing(pl
     assert [(probe.name, probe.how) for probe in probes] == [("UCX_TSL", "ucx")]
     new = Arm("new", "bare", environment={"UCX_TSL": "tcp"}, probes=probes)
     every = [Arm("base", "bare"), Arm("control", "bare"), new]
-    asked = Gate(every, gates.CANARY, 12, 1.0, [12], ["false"], 0.02, "bare", "settings:x")
+    asked = Gate(every, gates.CHECK_RUN, 12, 1.0, [12], ["false"], 0.02, "bare", "settings:x")
     here = replace(plan.platform, launch_command=[], progress_run=str(tool.parent / "progress-run"), reap=["true"])
     own = replace(plan, platform=here, rounds=asked.in_rounds(), launches=asked.in_rounds().last("s", 1))
     session = tmp_path / "session"

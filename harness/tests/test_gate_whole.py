@@ -177,7 +177,7 @@ def test_an_arm_that_is_another_mpi() -> None:
     session = gated("adaptive", "mpi:openmpi", statuses=ANY)
     libraries = {
         arm: {MPIS[name].library in one["mpi_library"] for one in headers(session, arm)}
-        for arm, name in (("base", "mpich"), ("control", "mpich"), ("new", "openmpi"), ("canary", "mpich"))
+        for arm, name in (("base", "mpich"), ("control", "mpich"), ("new", "openmpi"), ("check", "mpich"))
     }
     assert set(map(frozenset, libraries.values())) == {frozenset({True})}, libraries
 
@@ -214,9 +214,9 @@ def test_a_program_is_judged_by_its_time_on_two_nodes(program: str, results: Pat
     one = records.read(next((session / "records").glob("*.001.*.jsonl")))
     assert one.end is not None and one.end["result"] == "energy: -4.6 of 2 ranks"
     assert set(one.points[0]["samples"]) == {"whole_s", "printed_time"}
-    canary = records.read(next((session / "records").glob("*.000.canary.jsonl")))
-    assert canary.header is not None and canary.header["workload"]["name"] == "overlap"
-    assert len({rank["host"] for rank in canary.header["ranks"]}) == 2
+    check_run = records.read(next((session / "records").glob("*.000.check.jsonl")))
+    assert check_run.header is not None and check_run.header["workload"]["name"] == "overlap"
+    assert len({rank["host"] for rank in check_run.header["ranks"]}) == 2
     (kept,) = store.read(tmp_path / "store")
     assert list(kept.ratios) == ["own-program: app, 2 ranks"]
     again = bench("run", "--resume", session.name, "--dry-run")
@@ -226,11 +226,11 @@ def test_a_program_is_judged_by_its_time_on_two_nodes(program: str, results: Pat
 @pytest.mark.mpi
 @pytest.mark.full
 def test_a_candidate_with_other_results_is_not_passed(program: str, results: Path, tmp_path: Path) -> None:
-    """With a launcher of one's own, which the canary has, too."""
+    """With a launcher of one's own, which the check run has, too."""
     status, said = gate(tmp_path / "store", "--launcher", "mpiexec -n 2", "--", program, "wrong")
     assert status == 3, said
     assert "undecided" in said
     assert "its result is not that of bare" in said
-    canary = records.read(next((latest(results) / "records").glob("*.000.canary.jsonl")))
-    assert canary.end is not None and canary.end["status"] == "ok"
-    assert canary.header is not None and canary.header["world_size"] == 2
+    check_run = records.read(next((latest(results) / "records").glob("*.000.check.jsonl")))
+    assert check_run.end is not None and check_run.end["status"] == "ok"
+    assert check_run.header is not None and check_run.header["world_size"] == 2

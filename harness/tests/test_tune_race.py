@@ -295,8 +295,8 @@ def test_a_setting_with_which_the_mpi_hangs_costs_a_race_one_short_trial(
 SPACE = [Parameter("burst", ["default", "1"], False), Parameter("UCX_TLS", ["default", "tcp"], True)]
 POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": 1.0}]
 RACE = Race(
-    variant="adaptive", objective="efficiency", bounds={"inflation": 1.05}, minutes=5.0, search="tpe", seats=2,
-    settle=3, confirm=12, space=SPACE, points=POINTS, untuned=[{**POINTS[0], "size_bytes": 2048}], reference=True,
+    variant="adaptive", objective="efficiency", bounds={"inflation": 1.05}, minutes=5.0, search="tpe", at_once=2,
+    block_rounds=3, confirm=12, space=SPACE, points=POINTS, untuned=[{**POINTS[0], "size_bytes": 2048}], reference=True,
 )  # fmt: skip
 
 
