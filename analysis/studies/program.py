@@ -104,14 +104,15 @@ def _word(cell: Cell, within: Interval | None, pending: float | None, whole: flo
     whole_too = cell.ratio is not None and cell.ratio.defensible
     alike = whole_too and known[0].low > 1 - LEAST and known[0].high < 1 + LEAST
     likely = cell.ratio if whole_too and not (costs and helps) else None
+    calm, wanted = not cell.disturbed, "a quiet machine" if cell.disturbed else "more launches"
     words = {
-        "costs": costs and not helps,
+        "costs": costs and not helps and calm,
         "has nothing to do here: leave it off": pending is not None and pending < NOTHING * whole,
-        "helps": helps and not costs,
-        "makes no difference: leave it off": alike and not costs and not helps,
-        "probably helps: more launches can make it certain": likely is not None and likely.high < 1,
-        "probably costs: more launches can make it certain": likely is not None and likely.low > 1,
-        "may help or cost: more launches can tell": True,
+        "helps": helps and not costs and calm,
+        "makes no difference: leave it off": alike and not costs and not helps and calm,
+        f"probably helps: {wanted} can make it certain": likely is not None and likely.high < 1,
+        f"probably costs: {wanted} can make it certain": likely is not None and likely.low > 1,
+        f"may help or cost: {wanted} can tell": True,
     }
     return next(word for word, so in words.items() if so)
 

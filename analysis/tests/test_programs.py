@@ -101,8 +101,17 @@ def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spre
         assert "what was pending while it computed is not known" in sentence
 
 
-def test_a_busy_machine_is_said_beside_the_verdict(tmp_path: Path) -> None:
-    evidence = session(tmp_path / "s", 0.8, 2.5, busy=0.5)
+@pytest.mark.parametrize(
+    ("ratio", "word"),
+    [
+        (0.8, "probably helps: a quiet machine can make it certain ("),
+        (1.1, "probably costs: a quiet machine can make it certain ("),
+        (1.0, "may help or cost: a quiet machine can tell ("),
+    ],
+)
+def test_nothing_is_certain_on_a_busy_machine(tmp_path: Path, ratio: float, word: str) -> None:
+    evidence = session(tmp_path / "s", ratio, 2.5, busy=0.5)
+    assert said(evidence).startswith(f"adaptive {word}")
     assert said(evidence).endswith(
         " Measure again: the machine was disturbed: something else took 44 % of the measured time."
     )
