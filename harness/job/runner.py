@@ -93,9 +93,7 @@ class Runner:
             return STOPPED
         except (CalibrationError, Unusable) as error:
             # an arm that failed is out: what its launch never came to is no failure of its own
-            why = f"{records.NOT_RUN}{error}" if self._drops else str(error)
-            for launch, points in left:
-                self._record_without_run(launch, points, "failed", why)
+            self._leave_out(left, f"{records.NOT_RUN}{error}" if self._drops else str(error), "failed")
         return 1 if self._failed() else 0
 
     def _try_program(self) -> int:
@@ -138,12 +136,14 @@ class Runner:
         failed = next((cause for cause in self._causes(launch) if cause in self.broken), "")
         return f"{records.NOT_NEEDED}: {failed} failed before" if failed else ""
 
-    def _leave_out(self, todo: list[tuple[Launch, list[Point]]], reason: str) -> None:
-        """Records of launches that are not needed; in the log one line for all of them."""
+    def _leave_out(self, todo: list[tuple[Launch, list[Point]]], reason: str, status: str = "skipped") -> None:
+        """Records of launches that are not needed, or cannot be (`failed`); in the log one line for all of them."""
         for launch, points in todo:
-            record = records.not_run(context(self.plan, launch), points, "skipped", reason, now())
+            record = records.not_run(context(self.plan, launch), points, status, reason, now())
             records.write(records.next_attempt(self.folders.records, launch.identity), record)
-        self._tell(event="left out", launches=len(todo), reason=reason)
+            self.outcomes += [] if status == "skipped" else [Outcome(launch, status, reason, 0.0)]
+        said = reason if status == "skipped" else f"{status}: {reason}"
+        self._tell(event="left out", launches=len(todo), reason=said)
 
     def _failed(self) -> int:
         return sum(outcome.status not in ("ok", "skipped") for outcome in self.outcomes)

@@ -177,9 +177,13 @@ def test_results_that_differ_by_themselves_end_it(run: Run, tmp_path: Path) -> N
         ("echo time 1_0; echo energy 1", f"sh: what --time-from '{TIME}' finds is no time: '1_0'"),
     ],
 )
-def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, script: str, reason: str) -> None:
+def test_what_cannot_be_used_is_tried_once_and_said_once(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], script: str, reason: str
+) -> None:
     plan, session, status = run(f"echo >> runs; {script}", timeout_s=0.4 if "sleep" in script else 300.0)
     assert status == 1
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["reason"] for event in events if "reason" in event] == [f"failed: {reason}"]
     assert points(plan, session) == dict.fromkeys(("bare", "adaptive"), [("failed", reason, [])] * 2)
     assert (tmp_path / "runs").read_text().count("\n") == 1
     name = name_of(session / "logs" / "own-program.vcluster.mpich.trial.log")
