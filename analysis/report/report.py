@@ -151,7 +151,7 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
             pictures=shown,
             colors=chart.colors([picture["chart"] for picture in shown]),
             sections=sections(claims, evidence, drawn),
-            metrics=list(METRICS.values()),
+            metrics=list(METRICS.values()) if len(frame) else [],
             results=tables.results(evidence.shown, points.filters),
             claims=tables.claims(claims),
             gaps=tables.gaps(records, frame),

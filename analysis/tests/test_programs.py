@@ -169,6 +169,7 @@ def test_sequences_of_launches_are_all_in_the_figure_with_its_verdict(tmp_path: 
     answer: list[str] = []
     page = build_report([tmp_path / "s"], tell=answer.append).path.read_text()
     assert "<strong>adaptive</strong>: 20 % shorter (" in page[: page.index('class="verdict"')], "beside a bar each"
+    assert "How to read this" not in page, "formulas of overlap studies"
     assert answer[0].startswith("One's own program under the engine: adaptive helps (8 s instead of 10 s")
     assert drawn.name == "own_program"
     assert list(drawn.points["label"]) == ["app"]
