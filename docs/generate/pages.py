@@ -24,7 +24,7 @@ def claims() -> str:
     return page(
         "Claims",
         "the study's file in analysis/studies",
-        "What the papers claim of each study, as `./bench claims` decides it: the measured number is held against "
+        "What the papers claim of each study, as `./bench claims` decides it. The measured number is held against "
         "the bound, relaxed by the margin, on every point (of a claim of *up to*: on the best). How it is decided "
         "says [statistics](../explanation/statistics.md); each paper is in `CITATION.cff`.",
         *subjects,
@@ -59,8 +59,8 @@ TIMES = (
     ("comp", "the computation alone, under `bare`"),
     (
         "total",
-        "both together, from the first call to the end of the wait; where a rank waits for an acknowledgement, "
-        "without what that takes by itself, but never less than the rank's own start, computation and wait",
+        "both together, from the first call to the end of the wait. Where a rank waits for an acknowledgement, what "
+        "that takes by itself is left out, but total is never less than the rank's own start, computation and wait",
     ),
     ("comp_in", "the computation while the message is under way"),
     ("wait", "from the end of the computation to the end of the wait"),
@@ -78,8 +78,8 @@ def metrics() -> str:
     return page(
         "Metrics",
         "analysis/metrics/formulas.py",
-        "Workloads measure times; the analysis makes these numbers of them. comm and comp are always those of "
-        "`bare` of the same MPI, point and session: a thread that spins would otherwise slow its own reference and "
+        "Workloads measure times; the analysis makes these numbers of them. The times comm and comp are always those "
+        "of `bare` of the same MPI, point and session. A thread that spins would otherwise slow its own reference and "
         "look harmless. What each number hides says [a page of its own](../explanation/overlap-numbers.md).",
         "## Times",
         table(("time", "what it is"), TIMES),

@@ -192,9 +192,8 @@ const std::vector<Setting>& all_settings() {
       choice<&Policy::wait>("wait", "spin timer mwait epoll", "epoll",
                             "how a dedicated or event thread waits between polls"),
       choice<&Policy::placement>("placement", "free spare list", "free",
-                                 "where engine threads run: anywhere the program may; on CPUs of its own that neither "
-                                 "it nor another process of "
-                                 "the same program on this node needs, where there are such; on those named in cpus"),
+                                 "where engine threads run: anywhere the program may; on its CPUs that no process of "
+                                 "the same program on this node needs, if there are any; on those in cpus"),
       text<&Policy::cpus>("cpus", "the CPUs of placement=list, as in 0-3,8"),
       number<&Policy::slice_us>(
           "slice_us", "us", 0, 100000, "0",
@@ -221,15 +220,14 @@ const std::vector<Setting>& all_settings() {
       number<&Policy::eager_bytes>(
           "eager_bytes", "bytes", 0, 1048576, "0",
           "trigger=pending and outside: no polls while nothing is pending but messages no longer than this (MPI_Isend, "
-          "MPI_Irsend, MPI_Irecv), in all at most eight times as long: those the MPI sends at once, and they arrive "
+          "MPI_Irsend, MPI_Irecv), in all at most eight times as long. Those the MPI sends at once, and they arrive "
           "without anybody's progress; 0 = polls for each message"),
       choice<&Policy::events>(
           "events", "auto sockets ucx libfabric verbs none", "auto",
           "what announces traffic to points=events: the MPI's TCP sockets; UCX, by a descriptor a worker (its feature "
-          "WAKEUP is added); libfabric, by one a completion queue (it is opened with FI_WAIT_FD); verbs, by one a "
-          "completion queue that the MPI makes itself (it gets a completion channel); nothing but the doorbell and the "
-          "timer; auto = sockets, and where this machine has a fabric's device UCX, libfabric, and verbs if it is "
-          "neither"),
+          "WAKEUP is added). Libfabric has one a completion queue (opened with FI_WAIT_FD). Verbs has one a completion "
+          "queue that the MPI makes itself (it gets a completion channel). None leaves the doorbell and the timer; "
+          "auto = sockets, and where this machine has a fabric's device UCX, libfabric, and verbs if it is neither"),
       choice<&Policy::doorbell>("doorbell", "none node auto", "none",
                                 "whom a call that sends wakes: nobody; the engine of a receiver on this node; auto = "
                                 "the same, and nobody where no doorbell can be made"),
@@ -241,8 +239,8 @@ const std::vector<Setting>& all_settings() {
                                "because one thread makes every call"),
       choice<&Policy::collectives>(
           "collectives", "auto blocking nonblocking", "auto",
-          "safety=offload: whether blocking collective calls stay so; nonblocking keeps nobody else waiting, but all "
-          "ranks must have it; auto = blocking, by the calling thread itself where the program has "
+          "safety=offload: whether blocking collective calls stay so. Nonblocking keeps nobody else waiting, but all "
+          "ranks must have it. Auto = blocking, by the calling thread itself where the program has "
           "MPI_THREAD_MULTIPLE, and nonblocking where user-level threads call"),
       choice<&Policy::ult>(
           "ult", "auto block", "auto",
@@ -260,8 +258,8 @@ const std::vector<Setting>& all_settings() {
       choice<&Policy::beside_gpus>(
           "gpu", "refuse context poll", "refuse",
           "where a GPU's library is loaded and the MPI takes its memory: no thread of the engine's polls, since it has "
-          "no context; each takes the context that CUDA's runtime has given the program, and polls; or they poll all "
-          "the same"),
+          "no context. Or each takes the context that CUDA's runtime has given the program, and polls; or they poll "
+          "all the same"),
       choice<&Policy::report>(
           "report", "0 1 full", "0",
           "on stderr when MPI ends: nothing; one sentence of all ranks that progress-run has started on this node; and "

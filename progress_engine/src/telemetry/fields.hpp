@@ -52,8 +52,8 @@ Member initially(Member value = {}) {  // empty or 0 where a list names nothing
   FIELD(std::optional<double>, disarmed_s, ,                                                                           \
         "seconds in which it did not: by the program's or the settings' wish, or because polling did not pay")         \
   FIELD(std::optional<double>, pending_while_computing_s, ,                                                            \
-        "seconds in which an operation was pending and no thread of the program in a call of MPI, as far as the "      \
-        "engine's turns show it; null where only the program's calls poll")                                            \
+        "seconds in which an operation was pending and no thread of the program in MPI, as far as the engine's "       \
+        "turns show it; null if only the program's calls poll")                                                        \
   FIELD(Verdict, verdict, , "what trial_ms, MPI_Pcontrol or pe_pause let it measure")                                  \
   FIELD(std::optional<EventsReport>, events, , "what announced traffic; null where no thread waits for any")           \
   FIELD(std::optional<DoorbellReport>, doorbell, , "null if there is none")                                            \
