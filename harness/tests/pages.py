@@ -21,6 +21,9 @@ BENCH = "./bench "
 FENCED = re.compile(r"^( *)(`{3,})[^\n]*\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMPUTED = re.compile(r"\$\([^)]*\)")  # what a shell puts there: two names, where a page has it
+NO_PROSE = re.compile(r"^( {4}|#|<!--).*", re.MULTILINE)  # indented code, headings, comments
+BLOCK = re.compile(r"\n\s*(?:[-*]|\d+\.) |\n\s*\n|\|")  # items of a list, paragraphs, cells of a table
+SENTENCE = re.compile(r"(?<=[.!?:;])[*\")]*\s+(?=[A-Z0-9`*\[(])")
 HEADING = re.compile(r"^#{1,6} +(.*?) *$", re.MULTILINE)
 
 
@@ -53,6 +56,13 @@ def _joined(lines: Iterable[str]) -> list[str]:
 def links(path: Path) -> list[str]:
     """Where a page's links and pictures lead, as written."""
     return LINK.findall(FENCED.sub("", path.read_text()))
+
+
+def sentences(text: str) -> list[str]:
+    """A page's sentences, without where its links lead."""
+    prose = NO_PROSE.sub("", LINK.sub("]", FENCED.sub("", text)))
+    found = [sentence for block in BLOCK.split(prose) for sentence in SENTENCE.split(block)]
+    return [" ".join(sentence.split()) for sentence in found if sentence.strip(" -:\n")]
 
 
 def anchors(path: Path) -> set[str]:

@@ -23,7 +23,20 @@ from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR, ROOT
 from harness.cli import main
 from harness.setup import build, environment
-from harness.tests.pages import DOCS, FENCED, README, anchors, blocks, commands, indented, links, pages, spoken_of, take
+from harness.tests.pages import (
+    DOCS,
+    FENCED,
+    README,
+    anchors,
+    blocks,
+    commands,
+    indented,
+    links,
+    pages,
+    sentences,
+    spoken_of,
+    take,
+)
 
 INDEX = DOCS / "index.md"
 # In the order in which a reader comes to them: a later one may use what an earlier one has made. The commands of other
@@ -39,6 +52,13 @@ FOLLOWED = (
 )
 ANSWERS = {"./bench compare ": {0, 1}}  # what a measurement may say
 LIMIT_S = 1500.0
+OTHER_PAGES = [
+    ROOT / "results/papers/README.md",
+    ROOT / "results/reference/README.md",
+    ROOT / "spack_env/TESTED.md",
+    ROOT / "workloads/README.md",
+]
+MOST_WORDS = 30  # of a sentence: so a reader whose first language is another takes it in at once
 
 
 def name(path: Path) -> str:
@@ -72,6 +92,24 @@ def test_commands_of_a_notebooks_prose_are_commands(path: Path) -> None:
     assert named
     for arguments in commands(named):
         taken([*arguments, "--help"])
+
+
+@pytest.mark.parametrize("page", [README, *pages(), *OTHER_PAGES], ids=name)
+def test_no_sentence_of_a_page_is_too_long(page: Path) -> None:
+    assert [one for one in sentences(page.read_text()) if len(one.split()) > MOST_WORDS] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One goes on in\nthe next line. Two: **A** (b).\n", ["One goes on in the next line.", "Two:", "**A** (b)."]),
+        ("# Left out\n**Title.** A [link](a-page.md)\n\n    code\n", ["**Title.", "A [link]"]),
+        ("An end\n- item; `one`\n\n2. two: three\n", ["An end", "item;", "`one`", "two: three"]),
+        ("| head | |\n|---|---|\n| One. Two | three |\n", ["head", "One.", "Two", "three"]),
+    ],
+)
+def test_sentences_of_paragraphs_items_and_cells(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
 
 
 def taken(arguments: list[str]) -> None:
