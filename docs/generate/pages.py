@@ -25,8 +25,8 @@ def claims() -> str:
         "Claims",
         "the study's file in analysis/studies",
         "What the papers claim of each study, as `./bench claims` decides it. The measured number is held against "
-        "the bound, relaxed by the margin, on every point (of a claim of *up to*: on the best). How it is decided "
-        "says [statistics](../explanation/statistics.md); each paper is in `CITATION.cff`.",
+        "the bound, relaxed by the margin, on every point (of a claim of *up to*: on the best). "
+        "[Statistics](../explanation/statistics.md) says how it is decided; each paper is in `CITATION.cff`.",
         *subjects,
     )
 
@@ -80,7 +80,7 @@ def metrics() -> str:
         "analysis/metrics/formulas.py",
         "Workloads measure times; the analysis makes these numbers of them. The times comm and comp are always those "
         "of `bare` of the same MPI, point and session. A thread that spins would otherwise slow its own reference and "
-        "look harmless. What each number hides says [a page of its own](../explanation/overlap-numbers.md).",
+        "look harmless. [A page of its own](../explanation/overlap-numbers.md) says what each number hides.",
         "## Times",
         table(("time", "what it is"), TIMES),
         "## Numbers made of them",
