@@ -47,7 +47,7 @@ FULL = (
     UnitTests("tsan", ("engine_tests", *build.ENGINE)),
 )
 
-FAST = "not (mpi or vcluster or slurm or spack or slow or alone or full)"
+FAST = "not (mpi or vcluster or slurm or spack or slow or alone or full or suites)"
 INTERRUPTED, NO_TESTS = 2, 5  # pytest's statuses; itself it is not here unless ./bench test has installed it
 
 
@@ -81,6 +81,13 @@ def _cpu_s() -> float:
 def test(
     fast: Annotated[bool, typer.Option("--fast", help="Only what takes seconds: no MPI, no virtual nodes.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Also what takes long.")] = False,
+    suites: Annotated[
+        bool,
+        typer.Option(
+            "--suites",
+            help="Only other people's test suites and benchmarks, emulated machines, images of other systems.",
+        ),
+    ] = False,
     sanitizers: Annotated[
         bool,
         typer.Option(
@@ -98,30 +105,31 @@ def test(
     Example: ./bench test --fast
     """
     require_clone("./bench test")
-    if fast and full:
-        raise UsageError("--fast and --full exclude each other.")
-    if fast and sanitizers:
-        raise UsageError("--fast and --sanitizers exclude each other.")
+    kinds = [name for name, so in {"--fast": fast, "--full": full, "--suites": suites}.items() if so]
+    kinds += ["--sanitizers"] if sanitizers and not full else []
+    if len(kinds) > 1:
+        raise UsageError(f"{kinds[0]} and {kinds[1]} exclude each other.")
     times = Times()
     with times.of("set-up"):
-        _set_up(full)
+        _set_up(full or suites)
     unit = () if select else unit_tests(full, sanitizers)
-    wanted = builds(fast, full, unit)
+    wanted = builds(fast, full or suites, unit)
+    chosen_groups = groups(fast, full, suites)
     with times.of("build"):
         ensure_mpis(*(one.mpi for one in wanted))
         build.build_presets(wanted)
     chosen = ["-k", select] if select else []
-    reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(groups(fast, full), 1)]
+    reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(chosen_groups, 1)]
     statuses: list[int] = []
     ends: list[int] = []
-    for (title, group), report in zip(groups(fast, full).items(), reports, strict=True):
+    for (title, group), report in zip(chosen_groups.items(), reports, strict=True):
         with times.of(title), _beside(() if ends else unit) as of_unit_tests:
             ends.append(process.attended(pytest([*group, *chosen], report), environment_of_tests(), ROOT))
         statuses += of_unit_tests
         if ends[-1] == INTERRUPTED:
             break
     statuses.append(verdict(ends))
-    print(skipped(reports[: len(ends)], fast, full, sanitizers))
+    print(skipped(reports[: len(ends)], fast, full, sanitizers, suites))
     print(times)
     return 1 if any(statuses) else 0
 
@@ -179,15 +187,15 @@ def verdict(ends: list[int]) -> int:
     return 0 if told and not any(told) else 1
 
 
-def groups(fast: bool, full: bool) -> dict[str, list[str]]:
+def groups(fast: bool, full: bool, suites: bool = False) -> dict[str, list[str]]:
     """The runs of pytest, each by its options: tests side by side, then those that need the machine for themselves."""
     side_by_side = [f"--numprocesses={_workers()}", "--dist=loadscope", "--no-loadscope-reorder"]
-    if not full:
-        return {"tests": ["-m", FAST if fast else "not (full or alone)", *side_by_side]}
-    examples = ["--hypothesis-profile=full"]
+    if not (full or suites):
+        return {"tests": ["-m", FAST if fast else "not (full or alone or suites)", *side_by_side]}
+    which, examples = "suites" if suites else "not suites", ["--hypothesis-profile=full"]
     return {
-        "tests side by side": ["-m", "not alone", *examples, *side_by_side],
-        "tests alone": ["-m", "alone", *examples],
+        "tests side by side": ["-m", f"{which} and not alone", *examples, *side_by_side],
+        "tests alone": ["-m", f"{which} and alone", *examples],
     }
 
 
@@ -231,14 +239,16 @@ def ctest(tests: UnitTests) -> list[str]:
     return [*command, "--output-on-failure", "--timeout", "300", "--no-tests=error"]
 
 
-def skipped(reports: Iterable[Path], fast: bool, full: bool, sanitizers: bool = False) -> str:
+def skipped(reports: Iterable[Path], fast: bool, full: bool, sanitizers: bool = False, suites: bool = False) -> str:
     """The last line: what was left out, and why."""
     cases = (case for report in reports for case in ET.parse(report).iter("skipped"))
     reasons = Counter(case.get("message") or "no reason given" for case in cases)
     words = [f"{count} x {reason}" for reason, count in sorted(reasons.items())]
     if fast:
         words.append("all tests with MPIs, virtual nodes and ThreadSanitizer (--fast)")
-    elif not full:
-        words.append("the long ones (they run with --full)")
+    elif full:
+        words.append("other people's test suites, and emulated machines (they run with --suites)")
+    elif not suites:
+        words.append("the long ones (they run with --full and --suites)")
         words += [] if sanitizers else ["the unit tests in C++ (--sanitizers, --full)"]
     return "skipped: " + ("; ".join(words) or "nothing")

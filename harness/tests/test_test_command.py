@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench test: every test runs by default or with --full, what was left out is said; and tests beside other work."""
+"""Each test runs by default, with --full or --suites; what was left out is said; tests beside other work."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from harness.base.paths import ROOT
 from harness.commands.test import ASAN, NO_TESTS, Times, builds, ctest, groups, skipped, unit_tests, verdict
 
 COMMAND = sys.modules["harness.commands.test"]
-MARKS = ("mpi", "vcluster", "slurm", "spack", "slow", "alone", "full")
+MARKS = ("mpi", "vcluster", "slurm", "spack", "slow", "alone", "full", "suites")
 EVERY_COMBINATION = [set(some) for number in range(len(MARKS) + 1) for some in itertools.combinations(MARKS, number)]
 
 
-def runs(marks: set[str], fast: bool = False, full: bool = False) -> int:
+def runs(marks: set[str], fast: bool = False, full: bool = False, suites: bool = False) -> int:
     """How often a test with these marks runs."""
-    expressions = [group[group.index("-m") + 1] for group in groups(fast, full).values()]
+    expressions = [group[group.index("-m") + 1] for group in groups(fast, full, suites).values()]
     return sum(bool(eval(words, {name: name in marks for name in MARKS})) for words in expressions)
 
 
 def test_each_test_runs_once() -> None:
     """Those that need the machine for themselves after the others, one by one."""
     for marks in EVERY_COMBINATION:
-        assert runs(marks, full=True) == 1
-        assert runs(marks) == (not marks & {"full", "alone"})
+        assert runs(marks, full=True) + runs(marks, suites=True) == 1
+        assert runs(marks) == (not marks & {"full", "alone", "suites"})
         assert runs(marks, fast=True) == (not marks)
     assert ["-m" in group and "--dist=loadscope" in group for group in groups(False, True).values()] == [True, False]
 
@@ -101,8 +101,9 @@ def test_what_is_said_at_the_end(tmp_path: Path) -> None:
     case = '<testcase name="t"><skipped message="{}"/></testcase>'
     reports[0].write_text(f"<testsuites>{case.format('no Spack')}{case.format('no root')}</testsuites>")
     reports[1].write_text(f"<testsuites>{case.format('no Spack')}</testsuites>")
-    assert skipped(reports, fast=False, full=True) == "skipped: 2 x no Spack; 1 x no root"
-    assert skipped(reports, fast=False, full=False, sanitizers=True).endswith("; the long ones (they run with --full)")
+    assert skipped(reports, fast=False, full=False, suites=True) == "skipped: 2 x no Spack; 1 x no root"
+    assert skipped(reports, fast=False, full=True).endswith("(they run with --suites)")
+    assert skipped(reports, fast=False, full=False, sanitizers=True).endswith("(they run with --full and --suites)")
     assert "virtual nodes" in skipped(reports, fast=True, full=False)
 
 

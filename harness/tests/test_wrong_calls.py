@@ -37,7 +37,9 @@ WRONG = {
     "vcluster up --rate 5XB": "a rate is like 100mbit, 1gbit or 2.5gbit, not '5XB'",
     "notebook absent": "no notebook 'absent'",
     "completion bsh": "Is bash or zsh meant? There are: bash, zsh, fish.",
-    "test --fast --full": "exclude each other",
+    "test --fast --full": "--fast and --full exclude each other",
+    "test --full --suites": "--full and --suites exclude each other",
+    "test --fast --sanitizers": "--fast and --sanitizers exclude each other",
     f"wheel --to {shlex.quote(__file__)}": "it is a file; name a folder",
     # what is run, and on what
     "run": "Which study?",

@@ -51,7 +51,7 @@ def test_the_suite_belongs_to_the_installed_package() -> None:
     assert version("mpi4py") == MPI4PY.version
 
 
-@pytest.mark.full
+@pytest.mark.suites
 @pytest.mark.parametrize(("mpi", "preset"), [("openmpi", "adaptive"), ("intel-mpi", "adaptive"), ("mpich", "offload")])
 def test_some_of_the_suite(mpi: str, preset: str) -> None:
     ready(MPIS[mpi])
@@ -59,7 +59,7 @@ def test_some_of_the_suite(mpi: str, preset: str) -> None:
     assert changed_by_the_engine(MPIS[mpi], 2, preset, SOME) == {}
 
 
-@pytest.mark.full
+@pytest.mark.suites
 def test_the_whole_suite() -> None:
     ready(MPIS["mpich"])
     fetched()
