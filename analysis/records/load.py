@@ -331,6 +331,7 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
         "cpus_observed": [rank["cpus_observed"] for rank in end["ranks"]],
         "clock_resolution_s": max((rank["clock_resolution_s"] for rank in header["ranks"]), default=None),
         "network_bytes": sum(_bytes(rank) for rank in end["ranks"]),
+        **_energy(header, end),
         "engine": engines[0] if engines else None,
         "engines": engines,
         "file": str(file.path),
@@ -341,6 +342,19 @@ def _variant(context: dict[str, Any]) -> str:
     """Of a race the same variant runs under several settings of the MPI: those are variants of their own."""
     variant = str(context.get("variant", "unknown"))
     return f"{variant} ({context['arm']})" if context.get("arm") and context.get("mpi_environment") else variant
+
+
+def _energy(header: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:
+    """Of all machines together, where each could be read; the first of the reasons where one could not."""
+    hosts = {rank["rank"]: rank["host"] for rank in header["ranks"]}
+    told = [(hosts.get(rank["rank"], "?"), rank["energy"]) for rank in end["ranks"] if "energy" in rank]
+    unread = [f"{host}: {energy['unread']}" for host, energy in told if "unread" in energy]
+    known = bool(told) and all(energy.get("seconds", 0) > 0 for _, energy in told)
+    return {
+        "joules": sum(energy["joules"] for _, energy in told) if known else None,
+        "watts": sum(energy["joules"] / energy["seconds"] for _, energy in told) if known else None,
+        "energy_unread": unread[0] if unread else None,
+    }
 
 
 def _bytes(rank: dict[str, Any]) -> int:

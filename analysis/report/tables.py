@@ -240,11 +240,13 @@ def _without_value(measured: pd.DataFrame) -> list[list[str]]:
 
 
 def launches(records: Records) -> Table:
-    """What really ran, by MPI and variant: hosts, CPUs, thread level, engine, bytes on the network."""
-    rows = []
-    if len(records.launches):
-        for (study, mpi, variant), part in frames.groups(records.launches, ["study", "mpi", "variant"]):
-            rows.append([study, mpi, variant, str(len(part)), *_ran(part)])
+    """What really ran, by MPI and variant: hosts, CPUs, thread level, engine, bytes on the network, energy if any is
+    known; `unread` says once why it is not."""
+    rows, found = [], records.launches
+    energy = len(found) > 0 and bool(found["joules"].notna().any())
+    if len(found):
+        for (study, mpi, variant), part in frames.groups(found, ["study", "mpi", "variant"]):
+            rows.append([study, mpi, variant, str(len(part)), *_ran(part), *([_energy(part)] if energy else [])])
     columns = [
         "study",
         "MPI",
@@ -255,8 +257,9 @@ def launches(records: Records) -> Table:
         "thread level",
         "engine",
         "bytes on the network",
+        *(["processors' energy, power"] if energy else []),
     ]
-    return {"columns": columns, "rows": rows}
+    return {"columns": columns, "rows": rows, "unread": _unread(found) if len(found) else ""}
 
 
 def _ran(part: pd.DataFrame) -> list[str]:
@@ -271,6 +274,20 @@ def _ran(part: pd.DataFrame) -> list[str]:
         _engine(part),
         bytes_text(float(part["network_bytes"].median())),
     ]
+
+
+def _energy(part: pd.DataFrame) -> str:
+    """Medians of the launches that ended well, and between which their powers lie."""
+    known = part[(part["status"] == "ok") & part["joules"].notna()]
+    if not len(known):
+        return "–"
+    watts = known["watts"].astype(float)
+    return f"{known['joules'].median():.4g} J, {watts.median():.4g} W ({watts.min():.4g} to {watts.max():.4g})"
+
+
+def _unread(found: pd.DataFrame) -> str:
+    why = found["energy_unread"].dropna()
+    return f"The energy of {len(why)} of {len(found)} launches is not known ({why.iloc[0]})." if len(why) else ""
 
 
 def _engine(part: pd.DataFrame) -> str:

@@ -244,6 +244,54 @@ def cells(session: Path, column: str) -> dict[str, str]:
     return {row[1]: row[table["columns"].index(column)] for row in table["rows"]}
 
 
+def with_energy(folder: Path, told: dict[str, list[dict[str, Any]]]) -> Path:
+    """A session in whose launches of these variants each rank's machine told this of its energy."""
+    session = made(folder, launches=3)
+    for file in (session / "records").iterdir():
+        *lines, last = map(json.loads, file.read_text().splitlines())
+        for rank, energy in zip(
+            last["end"]["ranks"], told.get(lines[0]["header"]["context"]["variant"], []), strict=False
+        ):
+            rank["energy"] = energy
+        write_lines(file, [*lines, last])
+    return session
+
+
+UNREAD = {"unread": "no processor package in /sys/class/powercap"}
+USED = {"joules": 30.0, "seconds": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("told", "energy", "said"),
+    [
+        ({}, None, ""),
+        ({"bare": [USED], "adaptive": [USED, {"joules": 90.0, "seconds": 1.5}]},
+         ["30 J, 15 W (15 to 15)", "120 J, 75 W (75 to 75)"], ""),
+        ({"bare": [USED], "adaptive": [USED, UNREAD]}, ["30 J, 15 W (15 to 15)", "–"],
+         "The energy of 3 of 6 launches is not known (vc2: no processor package in /sys/class/powercap)."),
+        ({"bare": [UNREAD], "adaptive": [UNREAD]}, None,
+         "The energy of 6 of 6 launches is not known (vc1: no processor package in /sys/class/powercap)."),
+    ],
+    ids=["older records", "known", "not of every machine", "of none"],
+)  # fmt: skip
+def test_energy_is_shown_where_every_machine_of_a_launch_told_it_and_its_lack_once(
+    tmp_path: Path, told: dict[str, list[dict[str, Any]]], energy: list[str] | None, said: str
+) -> None:
+    records = load([with_energy(tmp_path / "s", told)])
+    assert not records.problems
+    table = tables.launches(records)
+    shown = {row[2]: row[-1] for row in table["rows"]}
+    assert [shown[variant] for variant in told if energy] == (energy or [])
+    assert ("processors' energy, power" in table["columns"]) == bool(energy)
+    assert {len(row) for row in table["rows"]} == {len(table["columns"])}
+    assert table["unread"] == said
+
+
+def test_the_page_says_once_that_energy_is_not_known(tmp_path: Path) -> None:
+    page = build_report([with_energy(tmp_path / "s", {"bare": [UNREAD], "adaptive": [UNREAD]})]).path.read_text()
+    assert page.count("no processor package") == 1 and "processors&#39; energy" not in page
+
+
 def test_six_quiet_launches_have_no_mark(tmp_path: Path) -> None:
     assert cells(made(tmp_path / "s"), "marks") == {"bare": "", "adaptive": ""}
 

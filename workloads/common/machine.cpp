@@ -8,18 +8,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
-
-#include "common/clock.h"
 
 namespace workloads {
 namespace {
@@ -74,6 +77,14 @@ std::uint64_t read_number(const fs::path& file) {
 
 // A counter that was reset in between (an interface that came back) must not become a huge number.
 std::uint64_t growth(std::uint64_t begin, std::uint64_t end) { return end - std::min(begin, end); }
+
+/// One for all containers of a machine; empty where the kernel does not say it.
+std::string boot_id() {
+  std::ifstream kernel("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  kernel >> id;
+  return id;
+}
 
 }  // namespace
 
@@ -137,6 +148,85 @@ Json interface_bytes_between(const NetworkCounters& begin, const NetworkCounters
   return difference;
 }
 
+namespace {
+
+/// Throws std::runtime_error with the file and the reason.
+std::uint64_t number_in(const fs::path& file) {
+  std::uint64_t number = 0;
+  errno = 0;
+  if (!(std::ifstream(file) >> number)) {
+    throw std::runtime_error(fmt::format("{}: {}", file.string(), errno == 0 ? "no number" : std::strerror(errno)));
+  }
+  return number;
+}
+
+bool is_package(const fs::path& zone) {
+  constexpr std::string_view prefix = "intel-rapl:";  // so AMD's are called, too
+  const auto folder = zone.filename().string();
+  std::string name;
+  std::ifstream(zone / "name") >> name;
+  return folder.starts_with(prefix) && folder.find(':', prefix.size()) == std::string::npos &&
+         name.starts_with("package");
+}
+
+}  // namespace
+
+EnergyMeter::EnergyMeter(const fs::path& powercap) : begin_(Clock::now()), last_(begin_) {
+  std::error_code none;
+  try {
+    for (const auto& zone : fs::directory_iterator(powercap, none)) {
+      if (is_package(zone)) {
+        const auto file = zone.path() / "energy_uj";
+        packages_.push_back(
+            {.file = file, .range_uj = number_in(zone.path() / "max_energy_range_uj"), .last_uj = number_in(file)});
+      }
+    }
+    if (packages_.empty()) {
+      problem_ = fmt::format("no processor package in {}", powercap.string());
+    }
+  } catch (const std::runtime_error& error) {
+    problem_ = error.what();
+  }
+}
+
+void EnergyMeter::update() {
+  try {
+    for (auto& package : packages_) {
+      const auto now_uj = number_in(package.file);
+      used_uj_ += now_uj - package.last_uj + (now_uj < package.last_uj ? package.range_uj : 0);
+      package.last_uj = now_uj;
+    }
+    last_ = Clock::now();
+  } catch (const std::runtime_error& error) {
+    problem_ = error.what();
+  }
+}
+
+Json EnergyMeter::report() const {
+  constexpr double joules_per_microjoule = 1e-6;
+  const auto id = boot_id();
+  Json energy = {{"machine", id.empty() ? host_name() : id}};
+  if (problem_.empty()) {
+    energy["joules"] = joules_per_microjoule * static_cast<double>(used_uj_);
+    energy["seconds"] = seconds_between(begin_, last_);
+  } else {
+    energy["unread"] = problem_;
+  }
+  return energy;
+}
+
+void count_machines_once(std::vector<Json>& ranks) {
+  std::set<std::string> counted;
+  for (auto& rank : ranks) {
+    Json& energy = rank["energy"];
+    if (energy.is_null() || !counted.insert(energy["machine"].get<std::string>()).second) {
+      rank.erase("energy");
+    } else {
+      energy.erase("machine");
+    }
+  }
+}
+
 Noise parse_proc_stat(std::istream& text, const std::vector<int>& cpus, double ticks_per_second) {
   enum Column : std::uint8_t { user, nice, system, idle, iowait, irq, softirq, steal, columns };
   Noise noise;
@@ -171,13 +261,10 @@ Noise read_noise(const std::vector<int>& cpus) {
 }
 
 Json noise_between(const Noise& begin, const Noise& end, const std::vector<int>& cpus) {
-  std::ifstream kernel("/proc/sys/kernel/random/boot_id");  // one for all containers of a machine
-  std::string place;
-  kernel >> place;
   // The kernel may correct steal time downwards.
   const auto growth = [](auto before, auto after) { return std::max(after - before, decltype(after){}); };
   return {
-      {"place", fmt::format("{} {}", place, fmt::join(cpus, ","))},
+      {"place", fmt::format("{} {}", boot_id(), fmt::join(cpus, ","))},
       {"cpus", std::max<std::size_t>(cpus.size(), 1)},
       {"own_s", end.own_s - begin.own_s},
       {"busy_s", growth(begin.busy_s, end.busy_s)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the machine that a rank runs on tells: its interfaces' bytes, what disturbs the rank, its CPUs, the use of
-// threads. Built for SMPI, MPI is asked instead (smpi_machine.cpp).
+// What the machine that a rank runs on tells: its interfaces' bytes, its energy, what disturbs the rank, its CPUs, the
+// use of threads. Built for SMPI, MPI is asked instead (smpi_machine.cpp).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/clock.h"
 #include "common/json.h"
 
 namespace workloads {
@@ -35,6 +36,36 @@ NetworkCounters read_network_counters();
 
 /// What came and went between two readings, as `interface_bytes` of the record schema.
 Json interface_bytes_between(const NetworkCounters& begin, const NetworkCounters& end);
+
+/// Energy of the machine's processor packages, all that runs on them included, as powercap counts it (RAPL).
+class EnergyMeter {
+ public:
+  /// From now on, of the packages below `powercap`: not of their parts, nor of the platform that they are part of.
+  explicit EnergyMeter(const std::filesystem::path& powercap = "/sys/class/powercap");
+
+  /// Adds what was used since it was last called. A counter that begins anew twice in between is not noticed: some do
+  /// after 65 kJ.
+  void update();
+
+  /// As `energy` of the record schema, with the `machine`; null of a simulated one.
+  [[nodiscard]] Json report() const;
+
+ private:
+  struct Counter {
+    std::filesystem::path file;
+    std::uint64_t range_uj = 0;
+    std::uint64_t last_uj = 0;
+  };
+
+  std::vector<Counter> packages_;
+  std::uint64_t used_uj_ = 0;
+  Clock::time_point begin_;
+  Clock::time_point last_;
+  std::string problem_;
+};
+
+/// Leaves `energy` on the first rank of each machine, whatever number of nodes the machine plays.
+void count_machines_once(std::vector<Json>& ranks);
 
 // What disturbed a rank while it measured. Read from /proc/stat, whose clock ticks 100 times a second.
 

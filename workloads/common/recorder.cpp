@@ -87,6 +87,7 @@ void Recorder::header(const RecordHeader& header) {
 }
 
 void Recorder::point(const Json& point, Experiment& experiment, const Samples& samples, const Noise& before) {
+  energy_.update();
   cpus_observed_.insert(current_cpu());
   Json line = {{"point", point}, {"rank", mpi_.rank()}, {"role", experiment.role()}, {"status", "ok"}};
   add_samples(line, declared_, experiment, samples);
@@ -112,13 +113,16 @@ std::string Recorder::failed_point(const Json& point, const std::string& reason)
 }
 
 void Recorder::end(const std::string& status, const std::string& reason) {
+  energy_.update();
   cpus_observed_.insert(current_cpu());
-  const Json ranks = gather_ranks({
+  std::vector<Json> ranks = gather_ranks({
       {"rank", mpi_.rank()},
       {"cpus_observed", cpus_observed_},
       {"interface_bytes", interface_bytes_between(counters_at_start_, read_network_counters())},
       {"engine", engine_report()},
+      {"energy", energy_.report()},
   });
+  count_machines_once(ranks);
   Json body = {{"status", status}};
   if (!reason.empty()) {
     body["reason"] = reason;

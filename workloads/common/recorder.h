@@ -50,6 +50,7 @@ class Recorder {
   const MpiProcess& mpi_;
   NetworkCounters counters_at_start_;
   Clock::time_point begin_ = Clock::now();
+  EnergyMeter energy_;
   std::vector<int> allowed_cpus_;
   std::set<int> cpus_observed_;
   Quantities declared_;

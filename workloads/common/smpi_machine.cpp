@@ -65,4 +65,16 @@ Json interface_bytes_between(const NetworkCounters& /*begin*/, const NetworkCoun
   return Json::object();
 }
 
+EnergyMeter::EnergyMeter(const std::filesystem::path& /*powercap*/) {}
+
+void EnergyMeter::update() {}
+
+Json EnergyMeter::report() const { return nullptr; }
+
+void count_machines_once(std::vector<Json>& ranks) {
+  for (auto& rank : ranks) {
+    rank.erase("energy");
+  }
+}
+
 }  // namespace workloads

@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -261,6 +263,95 @@ TEST(NetworkCounters, DifferencesKnowNewAndResetInterfaces) {
   const NetworkCounters end{{"eth0", {.received = 150, .sent = 50}}, {"eth1", {.received = 7, .sent = 8}}};
   const Json expected{{"eth0", {{"received", 50}, {"sent", 0}}}, {"eth1", {{"received", 7}, {"sent", 8}}}};
   EXPECT_EQ(interface_bytes_between(begin, end), expected);
+}
+
+/// A made-up /sys/class/powercap, gone with the object.
+class Powercap : NonCopyable {
+ public:
+  Powercap() { fs::create_directories(root_); }
+  ~Powercap() { fs::remove_all(root_); }
+
+  void zone(const std::string& folder, const std::string& name, const std::string& range_uj = "1000000000") const {
+    fs::create_directories(root_ / folder);
+    std::ofstream(root_ / folder / "name") << name << '\n';
+    std::ofstream(root_ / folder / "max_energy_range_uj") << range_uj << '\n';
+    set(folder, 0);
+  }
+  void set(const std::string& folder, std::uint64_t energy_uj) const {
+    std::ofstream(counter(folder)) << energy_uj << '\n';
+  }
+  /// Also for root, whom no mode of a file keeps out.
+  void hide(const std::string& folder) const {
+    fs::remove(counter(folder));
+    fs::create_directory(counter(folder));
+  }
+  [[nodiscard]] fs::path counter(const std::string& folder) const { return root_ / folder / "energy_uj"; }
+  [[nodiscard]] const fs::path& root() const { return root_; }
+
+ private:
+  fs::path root_ = fs::temp_directory_path() / ("powercap-" + std::to_string(getpid()));
+};
+
+TEST(Energy, IsOfThePackagesAloneAndOverTheEndsOfTheirCounters) {
+  const Powercap powercap;
+  powercap.zone("intel-rapl:0", "package-0");
+  powercap.zone("intel-rapl:1", "package-1", "262143000000");
+  const std::map<std::string, std::string> others{{"intel-rapl", "control"},
+                                                  {"intel-rapl:0:0", "core"},
+                                                  {"intel-rapl:2", "psys"},
+                                                  {"intel-rapl-mmio:0", "package-0"}};
+  for (const auto& [folder, name] : others) {
+    powercap.zone(folder, name);
+  }
+  powercap.set("intel-rapl:0", 900'000'000);
+  powercap.set("intel-rapl:1", 5'000'000);
+  EnergyMeter meter(powercap.root());
+  for (const auto& [folder, name] : others) {
+    powercap.set(folder, 77'000'000);
+  }
+  powercap.set("intel-rapl:0", 950'000'000);
+  powercap.set("intel-rapl:1", 7'500'000);
+  meter.update();
+  EXPECT_DOUBLE_EQ(meter.report()["joules"].get<double>(), 52.5);
+  for (const std::uint64_t later : {100'000'000, 50'000'000}) {  // anew before each
+    powercap.set("intel-rapl:0", later);
+    meter.update();
+  }
+  EXPECT_DOUBLE_EQ(meter.report()["joules"].get<double>(), 52.5 + 150 + 950);
+  EXPECT_GT(meter.report()["seconds"].get<double>(), 0);
+  EXPECT_FALSE(meter.report()["machine"].get<std::string>().empty());
+}
+
+TEST(Energy, SaysWhyItIsNotKnown) {
+  const Powercap powercap;
+  const auto why = [](const EnergyMeter& meter) {
+    EXPECT_FALSE(meter.report().contains("joules"));
+    return meter.report()["unread"].get<std::string>();
+  };
+  const auto none = "no processor package in " + powercap.root().string();
+  EXPECT_EQ(why(EnergyMeter(powercap.root())), none);
+  EXPECT_EQ(why(EnergyMeter(powercap.root() / "not")), none + "/not");
+  powercap.zone("intel-rapl:0", "package-0", "");
+  EXPECT_EQ(why(EnergyMeter(powercap.root())),
+            (powercap.root() / "intel-rapl:0" / "max_energy_range_uj").string() + ": no number");
+  powercap.zone("intel-rapl:0", "package-0");
+  powercap.zone("intel-rapl:1", "package-1");
+  EnergyMeter meter(powercap.root());
+  powercap.hide("intel-rapl:1");
+  meter.update();  // half of a machine's energy is none
+  EXPECT_EQ(why(meter), powercap.counter("intel-rapl:1").string() + ": Is a directory");
+  EXPECT_EQ(why(EnergyMeter(powercap.root())), why(meter));
+}
+
+TEST(Energy, OfAMachineIsCountedOnce) {
+  const auto rank = [](const char* machine, double joules) {
+    return Json{{"energy", {{"machine", machine}, {"joules", joules}}}};
+  };
+  std::vector<Json> ranks{rank("a", 1), rank("b", 2), rank("a", 4), rank("b", 8), Json{{"energy", nullptr}}};
+  count_machines_once(ranks);
+  const Json nothing = Json::object();
+  EXPECT_EQ(Json(ranks),
+            (Json{{{"energy", {{"joules", 1}}}}, {{"energy", {{"joules", 2}}}}, nothing, nothing, nothing}));
 }
 
 TEST(Noise, CountsTheRanksCpusOnly) {

@@ -65,6 +65,7 @@ def test_overlap_record_obeys_the_schema(launcher: Launcher) -> None:
     for rank, seen in zip(result.header["ranks"], result.end["ranks"], strict=True):
         assert set(seen["cpus_observed"]) <= set(rank["cpus_allowed"])
         assert "lo" in seen["interface_bytes"]
+    assert [bool(rank.get("energy")) for rank in result.end["ranks"]] == [True, False], "of one machine once"
 
 
 def test_calibration_record(mpich_first: Launcher) -> None:
