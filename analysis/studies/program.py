@@ -6,7 +6,7 @@ The time is the one that the program prints, if a regular expression was given t
 launch. Of a variant that was also launched with its engine going off and on by turns, what an operation takes with it
 on over what it takes with it off can show a difference as well: how fast a launch is cancels in that. It is no proof of
 none, as an effect that reaches into the next turn makes it smaller. What was pending while the program computed, and so
-could have been hidden, says the engine's own report.
+could have been hidden, says the engine's own report; of a program with windows it cannot say it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def _told(records: Records, row: Row, variant: str, cell: Cell, within: Interval
     numbers = f"{time_text(row, time)} instead of {time_text(row, row.bare.value)}, {ratio_text(cell.ratio)}"
     doubt = f" Measure again: {cell.disturbed}." if cell.disturbed else ""
     numbers += f"; on against off within launches {ratio_text(within)}" if within else ""
-    said = f"{variant} {_word(cell, within, pending, whole)} ({numbers}; {_pending_words(pending, whole)}).{doubt}"
+    why = _pending_words(pending, whole, _windows(records, row, variant))
+    said = f"{variant} {_word(cell, within, pending, whole)} ({numbers}; {why}).{doubt}"
     return Told(variant, cell, time, pending, said)
 
 
@@ -117,7 +118,9 @@ def _word(cell: Cell, within: Interval | None, pending: float | None, whole: flo
     return next(word for word, so in words.items() if so)
 
 
-def _pending_words(pending: float | None, whole: float) -> str:
+def _pending_words(pending: float | None, whole: float, windows: bool) -> str:
+    if windows:
+        return "it has windows: what others do in them while it computes is not counted as pending"
     if pending is None:
         return "what was pending while it computed is not known, this variant does not see it"
     share = 100 * pending / whole if whole > 0 else 0.0
@@ -144,7 +147,14 @@ def _within(records: Records, row: Row, variant: str) -> Interval | None:
     return median_interval(ratios) if ratios else None
 
 
+def _windows(records: Records, row: Row, variant: str) -> bool:
+    """Whether others may have reached into windows: then a rank with nothing pending can have something to win."""
+    return any(one.get("windows") for _, engines in _of_variant(records, row, variant) for one in engines)
+
+
 def _pending(records: Records, row: Row, variant: str) -> float | None:
+    if _windows(records, row, variant):
+        return None
     every = ([one.get("pending_while_computing_s") for one in ranks] for _, ranks in _of_variant(records, row, variant))
     known = ([value for value in ranks if value is not None] for ranks in every)
     worst = [max(ranks) for ranks in known if ranks]

@@ -41,6 +41,7 @@ def session(
     status: str = "failed",
     busy: float = 0.0,
     turns: float = 1.0,
+    windows: bool = False,
 ) -> Evidence:
     """Six launches of bare and adaptive, which takes `ratio` of the time, as `others` do; `reasons`: why a variant's
     failed; `turns`: what an operation takes with the engine on, over off."""
@@ -60,7 +61,7 @@ def session(
             last["end"]["elapsed_s"] = 10.0
             for rank in last["end"]["ranks"]:
                 verdict = {"armed_phases": 9, "armed_s": 1e-3 * (turns + repetition * 1e-3), "disarmed_s": 1e-3}
-                more = {"pending_while_computing_s": pending_s, "verdict": verdict}
+                more = {"pending_while_computing_s": pending_s, "verdict": verdict, "windows": windows}
                 rank["engine"] = rank["engine"] and rank["engine"] | more
             if reason := (reasons or {}).get(variant):
                 line |= {"status": status, "reason": reason, "samples": {}}
@@ -99,6 +100,13 @@ def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spre
         assert "operations were pending while it computed for 2.5 s, 25.0 % of the whole time" in sentence
     if pending_s is None:
         assert "what was pending while it computed is not known" in sentence
+
+
+def test_a_target_with_nothing_pending_can_be_helped(tmp_path: Path) -> None:
+    """Others reach into its windows while it computes."""
+    sentence = said(session(tmp_path / "s", 0.1, 0.0, windows=True))
+    assert sentence.startswith("adaptive helps (1 s instead of 10 s") and "it has windows: " in sentence
+    assert said(session(tmp_path / "n", 0.1, 0.0)).startswith("adaptive has nothing to do here")
 
 
 @pytest.mark.parametrize(
