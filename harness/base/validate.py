@@ -30,9 +30,14 @@ def read(model: type[T], path: Path, renamed: Mapping[str, str] = {}) -> T:
         text = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+    return parse(model, with_keys(text, renamed), str(path))
+
+
+def with_keys(text: bytes, renamed: Mapping[str, str]) -> bytes:
+    """JSON whose keys have their new names."""
     for old, new in renamed.items():
         text = text.replace(f'"{old}":'.encode(), f'"{new}":'.encode())
-    return parse(model, text, str(path))
+    return text
 
 
 def parse(model: type[T], text: str | bytes, where: str) -> T:
