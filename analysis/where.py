@@ -71,8 +71,9 @@ class Row:
 
     @property
     def each(self) -> str:
-        """ "480 x 4 MB" """
-        return f"{self.count} x {bytes_text(self.bytes / self.count)}" if self.bytes and self.count else str(self.count)
+        """ "480 x 4 MB", on average."""
+        size = round(self.bytes / self.count) if self.count else 0
+        return f"{self.count} x {bytes_text(size)}" if size else str(self.count)
 
     @property
     def blocks(self) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -55,6 +56,7 @@ def test_the_rank_that_could_win_most_speaks_for_a_site_and_for_the_program(tmp_
     assert [rank.rank for rank in found.ranks] == [0, 1]
     (row,) = found.rows
     assert (row.rank, row.winnable_s, row.each) == (1, 3.0, "10 x 4 MB")
+    assert replace(row, count=3, bytes=1000).each == "3 x 333 B"
     assert (str(row.start), str(row.completion)) == ("MPI_Irecv halo() app.c:7", "MPI_Waitall halo() app.c:9")
     (block,) = found.blocking
     assert (block.rank, block.cure) == (0, "a nonblocking call")
