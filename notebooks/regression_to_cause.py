@@ -196,7 +196,7 @@ launches = launches[launches["session"] == (first.session if first else None)]
 
 
 def engines(side):
-    return list(launches.loc[launches["arm"] == side, "engine"].dropna())
+    return list(launches.loc[launches["side"] == side, "engine"].dropna())
 
 
 def did(side, what):
@@ -204,7 +204,7 @@ def did(side, what):
 
 
 def seconds(side, quantity):
-    mine = book.records.samples[book.records.samples["launch"].isin(launches.loc[launches["arm"] == side, "launch"])]
+    mine = book.records.samples[book.records.samples["launch"].isin(launches.loc[launches["side"] == side, "launch"])]
     return mine.loc[mine["quantity"] == quantity, "value"].median()
 
 

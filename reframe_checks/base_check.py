@@ -26,7 +26,7 @@ from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT, python
 from harness.job import records
 from harness.job import session as sessions
-from harness.job.plan import Arm, Launch, Plan, Platform, Point, Rounds, Sampler, Stop, simulated_point_s
+from harness.job.plan import Launch, Plan, Platform, Point, Rounds, Sampler, Side, Stop, simulated_point_s
 from harness.job.program import Program
 from harness.job.reap import MARK
 from harness.job.session import Asked
@@ -135,7 +135,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         if not self.plan.program:
             return 600 + 3 * self.plan.estimate_s()
         if rounds and rounds.stop:  # no round begins after its minutes; before the first one the program is tried
-            return 600 + 60 * rounds.stop.minutes + patience * (2 + len(rounds.arms))
+            return 600 + 60 * rounds.stop.minutes + patience * (2 + len(rounds.sides))
         return 600 + patience * (1 + len(self.plan.launches))
 
     @run_after("run")
@@ -202,7 +202,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             workload=self._workload(self._environ_extras),
             points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
-            launches=[_with_its_arm(launch, rounds) for launch in launches_of(session, study.name, platform.mpi)],
+            launches=[_with_its_side(launch, rounds) for launch in launches_of(session, study.name, platform.mpi)],
             platform=platform,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
@@ -217,21 +217,21 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             stop=Stop(list(chosen.looks), look, A_DAY_MIN) if chosen.looks else None,
             on_off=study.on_off or bool(asked.gate and asked.gate.on_off),
             mpi_environment=asked.mpi_environment,
-            probes=asked.race.probes if asked.race else [],
+            probes=asked.search.probes if asked.search else [],
         )
 
     def _rounds(self) -> Rounds | None:
-        """Those that are asked for, with the programs and launchers of this environment, and of the arms' own."""
+        """Those that are asked for, with the programs and launchers of this environment, and of the sides' own."""
         found = self.asked.rounds
         if not found:
             return None
-        arms = [self._on_its_mpi(arm) if arm.mpi else arm for arm in found.arms]
+        sides = [self._on_its_mpi(side) if side.mpi else side for side in found.sides]
         if not found.around:
-            return replace(found, arms=arms)
+            return replace(found, sides=sides)
         program, *arguments = found.around.workload
         workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
         around = replace(found.around, workload=workload, platform=self._check_runs_platform(workload))
-        return replace(found, arms=arms, around=around)
+        return replace(found, sides=sides, around=around)
 
     def _check_runs_platform(self, workload: list[str]) -> Platform | None:
         """Beside somebody else's program the check run has a rank a node; where their launcher decides, as many as that
@@ -243,17 +243,17 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         beside = replace(self.study, workload=tuple(workload), program=None, case="", own_threads=False)
         return self._platform(self._environ_extras, beside)
 
-    def _on_its_mpi(self, arm: Arm) -> Arm:
-        """An arm on another MPI than the job's, with that one's launcher, programs and variables."""
-        environ = self._environ_of(arm.mpi)
+    def _on_its_mpi(self, side: Side) -> Side:
+        """A side on another MPI than the job's, with that one's launcher, programs and variables."""
+        environ = self._environ_of(side.mpi)
         extras = extras_of_environment(environ)
         shared = extras.get("shared_memory", {}) if self.study.shared_memory else {}
         variables = {name: str(value) for name, value in environ.env_vars.items()} | shared
         return replace(
-            arm,
+            side,
             platform=self._platform(extras, self.study),
             workload=self._workload(extras),
-            environment=variables | arm.environment,
+            environment=variables | side.environment,
         )
 
     def _environ_of(self, mpi: str) -> ProgEnvironment:
@@ -372,12 +372,12 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         }
 
 
-def _with_its_arm(launch: Launch, rounds: Rounds | None) -> Launch:
-    """With what is known of its arm once the job is made."""
-    if not (launch.arm and rounds):
+def _with_its_side(launch: Launch, rounds: Rounds | None) -> Launch:
+    """With what is known of its side once the job is made."""
+    if not (launch.side and rounds):
         return launch
-    arms = {arm.name: arm for arm in [*rounds.arms, *([rounds.around] if rounds.around else [])]}
-    return replace(launch, arm=arms[launch.arm.name])
+    sides = {side.name: side for side in [*rounds.sides, *([rounds.around] if rounds.around else [])]}
+    return replace(launch, side=sides[launch.side.name])
 
 
 @functools.cache

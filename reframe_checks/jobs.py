@@ -104,9 +104,9 @@ def programs(asked: Asked, jobs: Iterable[Job]) -> dict[str, list[str]]:
             continue
         found[job.mpi].update(rounds.around.workload[:1] if rounds.around else [])
         found[job.mpi].update([] if rounds.drop is None else [PROGRAM])  # a setting is tried before it is launched
-        for arm in rounds.arms:
-            needed = found.setdefault(arm.mpi or job.mpi, set())
-            needed.update(job.study.workload[:1], [PROGRAM] if arm.probes else [])
+        for side in rounds.sides:
+            needed = found.setdefault(side.mpi or job.mpi, set())
+            needed.update(job.study.workload[:1], [PROGRAM] if side.probes else [])
     return {mpi: sorted(names) for mpi, names in found.items()}
 
 
@@ -169,9 +169,9 @@ def identity(asked: Asked, jobs: Sequence[Job], where: Where) -> dict[str, str]:
         if mpi and folder == mpi.build_dir / "bin":  # the harness's own
             told[f"{name} version"] = "; ".join(mpi.wheels or mpi.packages)
         told[f"{name} engine"] = _engine(folder, offload)
-        for arm in asked.rounds.arms if asked.rounds else ():
-            if arm.progress_run:
-                told[f"{name} engine of {arm.name}"] = _engine(Path(arm.progress_run).parent, offload=True)
+        for side in asked.rounds.sides if asked.rounds else ():
+            if side.progress_run:
+                told[f"{name} engine of {side.name}"] = _engine(Path(side.progress_run).parent, offload=True)
         for executable in executables:
             told[f"{name} workload {executable}"] = _digest(folder / executable)
     told |= {f"model {name}": digest[:16] for name, digest in where.model.items()}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Is one of three arms slower? The aligned rank test of Hodges and Lehmann (1962), over many series at once.
+"""Is one of three sides slower? The aligned rank test of Hodges and Lehmann (1962), over many series at once.
 
 In each round baseline, its copy and candidate run in an order that is drawn, so without an effect each of the three
 values is as likely the candidate's as the two others are, whatever their distribution is and whatever the round was
 like. The candidate is held against both of the others: its difference to them has three quarters of the variance that
 a difference to one of them has. Values are aligned by the middle of their round and its neighbours, which takes out
 what the machine does more slowly than that, and counted by their rank among all of them, so a launch that took twice as
-long moves little. The middle is of all arms alike, so it tells nothing of which of them is the candidate.
+long moves little. The middle is of all sides alike, so it tells nothing of which of them is the candidate.
 
 How likely a sum of the candidate's ranks is, given the ranks of every round, has no table: it is computed by the
 saddlepoint approximation of Lugannani and Rice, as Robinson has it for permutation tests (JRSS B 44, 1982).
@@ -24,7 +24,7 @@ from scipy import special, stats
 from analysis.statistics.ranks import Middle
 
 Array = npt.NDArray[np.float64]
-ARMS = 3
+SIDES = 3
 NEW = 2  # its place; before it are baseline and copy
 BESIDE = 2  # rounds on either side of one, by which it is aligned
 STEPS = 40  # of a search, at most
@@ -35,7 +35,7 @@ DENSITY = 1 / math.sqrt(2 * math.pi)  # of the normal distribution at its middle
 
 
 def p_above(logs: npt.ArrayLike, bound: float) -> Array:
-    """How likely a candidate as slow as this is, if it is slower by `bound` or less. `logs`: (..., arms, rounds)."""
+    """How likely a candidate as slow as this is, if it is slower by `bound` or less. `logs`: (..., sides, rounds)."""
     values = np.array(logs, dtype=float)
     values[..., NEW, :] -= bound
     return _tail(_scores(values))
@@ -48,7 +48,7 @@ def p_below(logs: npt.ArrayLike, bound: float) -> Array:
 
 def fewest(level: float) -> int:
     """The fewest rounds that can show anything at this level: by chance the candidate is last once in three."""
-    return math.ceil(-math.log(level) / math.log(ARMS)) if 0 < level < 1 else 1
+    return math.ceil(-math.log(level) / math.log(SIDES)) if 0 < level < 1 else 1
 
 
 def ratio(logs: npt.ArrayLike, level: float) -> Middle:
@@ -147,5 +147,5 @@ def _cumulants(scores: Array, t: Array) -> tuple[Array, Array, Array]:
     whole = weights.sum(axis=-2)
     first = (weights * scores).sum(axis=-2) / whole
     second = (weights * scores**2).sum(axis=-2) / whole - first**2
-    cumulant = highest[..., 0, :] + np.log(whole / ARMS)
+    cumulant = highest[..., 0, :] + np.log(whole / SIDES)
     return cumulant.sum(axis=-1), first.sum(axis=-1), second.sum(axis=-1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What rounds show: arrays in, states out. Over one gate or thousands of simulated ones alike.
 
-Three answers need three tests of the logarithms, a value an arm and round: the candidate is slower than baseline and
+Three answers need three tests of the logarithms, a value a side and round: the candidate is slower than baseline and
 copy by more than the margin in some point (`commit`); in every point it is not, and it is within the margin or faster
 (`same`); the control, a second copy of the baseline, differs from the baseline (`moved`), and then nothing is said of
 the candidate.
@@ -21,7 +21,7 @@ from analysis.gate.aligned_ranks import fewest, p_above, p_below
 from analysis.statistics.ranks import p_above as higher
 from analysis.statistics.ranks import p_below as lower
 
-BASE, CONTROL, NEW = range(3)  # the places of the arms
+BASE, CONTROL, NEW = range(3)  # the places of the sides
 Array = npt.NDArray[np.float64]
 States = npt.NDArray[np.int64]
 
@@ -72,7 +72,7 @@ def levels(rule: Rule, at: Sequence[int], planned: int, points: int) -> list[Lev
 
 
 def state(logs: Array, rule: Rule, level: Levels) -> States:
-    """(..., points, arms, rounds) of the logarithms, of which less is better -> (...)."""
+    """(..., points, sides, rounds) of the logarithms, of which less is better -> (...)."""
     slower = (p_above(logs, rule.bound) <= level.commit).any(axis=-1)
     below = p_below(logs, rule.bound) <= level.same
     settled = (p_above(logs, -rule.bound) <= level.same) | (p_below(logs, 0.0) <= level.same)

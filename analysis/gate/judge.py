@@ -25,7 +25,7 @@ from analysis.errors import UsageError
 from analysis.gate import decide, history, measured, slow_nodes
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
-from analysis.gate.measured import ARMS, BASE, CONTROL, Measurement, Series, own
+from analysis.gate.measured import BASE, CONTROL, SIDES, Measurement, Series, own
 from analysis.gate.slow_nodes import COMPUTATION, TRANSFER, Places
 from analysis.gate.verdict import NEW, CheckRun, GateFound, Odd, PointFound, Verdict
 from analysis.records.frames import NOT_RUN
@@ -44,7 +44,7 @@ def judge(
     unread: str = "",
 ) -> GateFound:
     """The verdict. `ended`: no further round is to come; else only what a look has decided counts. `untaken`: variables
-    of an arm which its MPI is not shown to take, in words. `unread`: why earlier gates are not known, if they cannot
+    of a side which its MPI is not shown to take, in words. `unread`: why earlier gates are not known, if they cannot
     be read."""
     rule = Rule(margin=found.plan.margin)
     slow, check_run = slow_nodes.odd(found.check_run), _check_run(found.check_run)
@@ -75,7 +75,7 @@ def judge(
         odd=slow,
         check_run=check_run,
         notes=found.notes,
-        failed_arms=[arm for arm in ARMS if own(_trouble(found).get(arm, NOT_RUN))],
+        failed_sides=[side for side in SIDES if own(_trouble(found).get(side, NOT_RUN))],
         check_run_failed=blind,
     )
 
@@ -104,8 +104,8 @@ def _beside_the_candidate(
 
 
 def _trouble(found: Measurement) -> dict[str, str]:
-    """Arm -> what went wrong under it."""
-    return {arm: why for series in found.series for arm, why in series.trouble.items()}
+    """Side -> what went wrong under it."""
+    return {side: why for series in found.series for side, why in series.trouble.items()}
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _verdict(state: State, seen: Sequence[_Seen], rule: Rule, found: Measurement
     points, rounds = [point for one in seen for point in one.points], sorted(one.rounds for one in seen)
     counts = " to ".join(map(str, dict.fromkeys((*rounds[:1], *rounds[-1:]))))
     over = f"over {counts} rounds of {points_text(len(points))}"
-    failed = "; ".join(f"{NAMES[arm]}: {reason}" for arm, reason in _trouble(found).items())
+    failed = "; ".join(f"{NAMES[side]}: {reason}" for side, reason in _trouble(found).items())
     verdict, sentence = Verdict.UNDECIDED, ""
     if not points:
         sentence = f"Nothing could be compared: {failed or _nothing(found)}."
@@ -261,7 +261,7 @@ def _width(point: PointFound) -> float:
 def _nothing(found: Measurement) -> str:
     if not found.series:
         return "; ".join(found.notes) or "no point was measured"
-    lacking = [NAMES[arm] for arm in ARMS if not any(series.values[arm] for series in found.series)]
+    lacking = [NAMES[side] for side in SIDES if not any(series.values[side] for series in found.series)]
     if lacking:
         return f"{' and '.join(lacking)} measured nothing"
     rounds = len(found.complete_rounds())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the records of a gate say: a value an arm, point and round, and the check run's an each node."""
+"""What the records of a gate say: a value a side, point and round, and the check run's an each node."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from analysis.words import point_words
 
 Array = npt.NDArray[np.float64]
 BASE, CONTROL, CHECK_RUN = "base", "control", "check"
-ARMS = (BASE, CONTROL, NEW)
-INSTALLED = ("modules", "prefix", "spack")  # kinds of arms whose words say nothing of which engine they bring
+SIDES = (BASE, CONTROL, NEW)
+INSTALLED = ("modules", "prefix", "spack")  # kinds of sides whose words say nothing of which engine they bring
 NEW_EACH_TIME = ("commit", *INSTALLED)
 CHANGES = "+changes"  # behind the name of a commit
 GOOD = ("ok", "skipped")  # statuses of a point
@@ -50,8 +50,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Series:
-    """One point, its study first: arm -> round -> the median of its launch, and what it is a median of. `sign` is -1 of
-    a rate. `trouble`: what was wrong with a launch of an arm. `begun`: round -> when the last of its launches began.
+    """One point, its study first: side -> round -> the median of its launch, and what it is a median of. `sign` is -1
+    of a rate. `trouble`: what was wrong with a launch of a side. `begun`: round -> when the last of its launches began.
     `paired`: a value is the time with the engine on over that with it paused, within a launch."""
 
     name: str
@@ -67,9 +67,9 @@ class Series:
         return self.name.partition(": ")[0]
 
     def logs(self, rounds: list[int]) -> Array:
-        """(arms, rounds) of the logarithms: higher is slower."""
-        values = [[self.values[arm][turn] for turn in rounds] for arm in ARMS]
-        return np.asarray(self.sign * np.log(values), dtype=np.float64).reshape(len(ARMS), len(rounds))
+        """(sides, rounds) of the logarithms: higher is slower."""
+        values = [[self.values[side][turn] for turn in rounds] for side in SIDES]
+        return np.asarray(self.sign * np.log(values), dtype=np.float64).reshape(len(SIDES), len(rounds))
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class Measurement:
         return len(set.intersection(*({turn for rounds in of.values() for turn in rounds} for of in places)))
 
     def complete_rounds(self) -> list[int]:
-        """The rounds in which every point was measured under every arm, in the order in which they became so: what
+        """The rounds in which every point was measured under every side, in the order in which they became so: what
         --resume measures of an early round comes last, so that no look is told by other rounds than it was made on."""
-        every = [set(series.values[arm]) for series in self.series for arm in ARMS]
+        every = [set(series.values[side]) for series in self.series for side in SIDES]
         complete = set.intersection(*every) if every else set()
         return sorted(complete, key=lambda turn: (max(series.begun.get(turn, 0) for series in self.series), turn))
 
@@ -145,7 +145,7 @@ def read(path: Path) -> Measurement:
     networks = records.networks(facts["session"])
     measuring = len(records.points) > 0
     trouble = _trouble(records) if measuring else {}
-    series = _series(records, {arm: why for arm, why in trouble.items() if arm != CHECK_RUN}) if measuring else []
+    series = _series(records, {side: why for side, why in trouble.items() if side != CHECK_RUN}) if measuring else []
     return Measurement(
         session=facts["session"],
         plan=plan,
@@ -157,7 +157,7 @@ def read(path: Path) -> Measurement:
         check_run=_check_run(records, facts.get("studies", ())) if measuring else {},
         check_run_trouble=trouble.get(CHECK_RUN, ""),
         notes=[
-            *(f"{arm} failed: {why}" for arm, why in trouble.items() if not series),
+            *(f"{side} failed: {why}" for side, why in trouble.items() if not series),
             *(_impossible(records) if measuring else ()),
             *records.cautions(),
         ],
@@ -176,22 +176,22 @@ def _baseline(facts: Mapping[str, Any]) -> str:
     """Its engine, and digests of what else its times are of: a program of one's own, which may be built anew, and the
     variables of a settings file. Those that modules set are left out: some are other ones in every job."""
     asked = facts["request"]["gate"]
-    chosen = {} if asked["base"].startswith("modules:") else _arm(facts)["environment"]
+    chosen = {} if asked["base"].startswith("modules:") else _side(facts)["environment"]
     digest = hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:8] if chosen else ""
     return " ".join(filter(None, (_engine(facts), facts["identity"].get("program", ""), digest)))
 
 
 def _engine(facts: Mapping[str, Any]) -> str:
     """The baseline's variant and the digest of its engine."""
-    arm = _arm(facts)
-    mpi = arm.get("mpi") or facts["mpi_names"][0]
+    side = _side(facts)
+    mpi = side.get("mpi") or facts["mpi_names"][0]
     engine = facts["identity"].get(f"{mpi} engine of {BASE}") or facts["identity"].get(f"{mpi} engine", "")
-    return f"{arm['variant']} {engine}".strip()
+    return f"{side['variant']} {engine}".strip()
 
 
-def _arm(facts: Mapping[str, Any]) -> dict[str, Any]:
-    arm = next(arm for arm in facts["request"]["gate"]["arms"] if arm["name"] == BASE)
-    return {"environment": {}, **arm}
+def _side(facts: Mapping[str, Any]) -> dict[str, Any]:
+    side = next(side for side in facts["request"]["gate"]["sides"] if side["name"] == BASE)
+    return {"environment": {}, **side}
 
 
 def _comparison(facts: Mapping[str, Any]) -> str:
@@ -207,28 +207,28 @@ def _comparison(facts: Mapping[str, Any]) -> str:
 
 def _series(records: Records, trouble: Mapping[str, str]) -> list[Series]:
     evidence = Evidence(records)
-    arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
+    side_of = dict(zip(records.launches["launch"], records.launches["side"], strict=True))
     turn_of = dict(zip(records.launches["launch"], records.launches["repetition"], strict=True))
     begun = _begun(records)
     together: dict[tuple[str, str], list[Measured]] = {}
     for (study, _, _, _, point), one in measured(records).items():
-        if any(arm_of[launch] in ARMS for launch in one.launches) or one.failure:
+        if any(side_of[launch] in SIDES for launch in one.launches) or one.failure:
             together.setdefault((study, point), []).append(one)
     found = []
     for (study, point), parts in together.items():
         if not (known := [part for part in parts if part.quantity]):
             continue
         quantity = known[0].quantity
-        values: dict[str, dict[int, float]] = {arm: {} for arm in ARMS}
+        values: dict[str, dict[int, float]] = {side: {} for side in SIDES}
         for part in known:
             chosen = part.by(quantity) if quantity in part.choices else Measured()
             for launch, samples in chosen.launches.items():
-                if arm_of[launch] in ARMS:
-                    values[arm_of[launch]][int(turn_of[launch])] = float(np.median(samples))
+                if side_of[launch] in SIDES:
+                    values[side_of[launch]][int(turn_of[launch])] = float(np.median(samples))
         if any(values.values()):
             name = f"{study}: {point_words(point) or _program(records)}"
             found.append(Series(name, quantity, known[0].sign, values, trouble, begun.get(study, {})))
-            places = {name: (arm_of[name], int(turn_of[name])) for part in known for name in part.launches}
+            places = {name: (side_of[name], int(turn_of[name])) for part in known for name in part.launches}
             within = _within(evidence, found[-1], places, point)
             found += [within] if within else []
     return found
@@ -236,14 +236,14 @@ def _series(records: Records, trouble: Mapping[str, str]) -> list[Series]:
 
 def _within(evidence: Evidence, series: Series, places: Mapping[str, tuple[str, int]], point: str) -> Series | None:
     """The same point by what the engine changes within each launch; None where not every launch paused its engine.
-    `places`: launch -> arm and round."""
-    values: dict[str, dict[int, float]] = {arm: {} for arm in ARMS}
+    `places`: launch -> side and round."""
+    values: dict[str, dict[int, float]] = {side: {} for side in SIDES}
     points = evidence.records.points
     for launch, ranks in points[points["point"] == point].groupby("launch", sort=False):
-        arm, turn = places.get(str(launch), ("", 0))
-        for on, off in evidence.pairs(ranks, series.quantity, series.sign < 0) if arm in ARMS else ():
-            values[arm][turn] = float(np.exp(np.median(np.log(on / off))))
-    whole = all(set(values[arm]) == set(series.values[arm]) for arm in ARMS)
+        side, turn = places.get(str(launch), ("", 0))
+        for on, off in evidence.pairs(ranks, series.quantity, series.sign < 0) if side in SIDES else ():
+            values[side][turn] = float(np.exp(np.median(np.log(on / off))))
+    whole = all(set(values[side]) == set(series.values[side]) for side in SIDES)
     name = f"{series.name}, engine on / paused"
     return replace(series, name=name, sign=1, values=values, paired=True) if whole else None
 
@@ -257,9 +257,9 @@ def _program(records: Records) -> str:
 
 
 def _begun(records: Records) -> dict[str, dict[int, int]]:
-    """Study -> round -> when the last of its launches under an arm began that ran at all, in nanoseconds of UTC."""
+    """Study -> round -> when the last of its launches under a side began that ran at all, in nanoseconds of UTC."""
     launches = records.launches
-    ran = launches[launches["arm"].isin(ARMS) & (launches["hosts"].map(len) > 0)]
+    ran = launches[launches["side"].isin(SIDES) & (launches["hosts"].map(len) > 0)]
     times = pd.to_datetime(ran["start_time"], utc=True, format="ISO8601", errors="coerce").astype("int64")
     found: dict[str, dict[int, int]] = {}
     for study, turn, when in zip(ran["study"], ran["repetition"], times, strict=True):
@@ -269,15 +269,15 @@ def _begun(records: Records) -> dict[str, dict[int, int]]:
 
 
 def _trouble(records: Records) -> dict[str, str]:
-    """What went wrong under an arm or the check run: the first that is the arm's own doing, else the first."""
-    arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
+    """What went wrong under a side or the check run: the first that is the side's own doing, else the first."""
+    side_of = dict(zip(records.launches["launch"], records.launches["side"], strict=True))
     cut_off = _cut_off(records)
     found: dict[str, str] = {}
     for launch, why in (*_unmeasured(records), *_broken_behind(records)):
         reason = f"{CUT_OFF}{why}" if launch in cut_off and not why.startswith(NOT_RUN) else why
-        arm = arm_of[launch]
-        if arm in (*ARMS, CHECK_RUN) and (arm not in found or (own(reason) and not own(found[arm]))):
-            found[arm] = reason
+        side = side_of[launch]
+        if side in (*SIDES, CHECK_RUN) and (side not in found or (own(reason) and not own(found[side]))):
+            found[side] = reason
     return found
 
 
@@ -292,24 +292,24 @@ def _unmeasured(records: Records) -> Iterator[tuple[str, str]]:
 
 
 def _broken_behind(records: Records) -> Iterator[tuple[str, str]]:
-    """Launches that crashed or hung behind their last point, the first of each arm, and how. What they measured is
+    """Launches that crashed or hung behind their last point, the first of each side, and how. What they measured is
     whole, so no later run measures it again; and yet a program that does not end well has failed. What ended one of
     them may have been the end of its job, of several it was not."""
     unfinished = set(records.points.loc[~records.points["status"].isin(GOOD), "file"])
     launches = records.launches
     broken = launches[launches["status"].isin(BROKEN) & ~launches["file"].isin(unfinished)]
-    for _, rows in broken.groupby("arm", sort=False):
+    for _, rows in broken.groupby("side", sort=False):
         first, count = rows.iloc[0], len(rows)
         often = f"in {count} launches " if count > 1 else ""
         yield str(first["launch"]), f"{often}{BEHIND}{first['reason'] or first['status']}"
 
 
 def _impossible(records: Records) -> list[str]:
-    """The points that cannot be measured there under any arm, which nothing is compared of, and why, in words."""
-    arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
-    of_arms = records.points[records.points["launch"].map(arm_of).isin(ARMS)]
+    """The points that cannot be measured there under any side, which nothing is compared of, and why, in words."""
+    side_of = dict(zip(records.launches["launch"], records.launches["side"], strict=True))
+    of_sides = records.points[records.points["launch"].map(side_of).isin(SIDES)]
     found = []
-    for (study, point), rows in of_arms.groupby(["study", "point"], sort=False):
+    for (study, point), rows in of_sides.groupby(["study", "point"], sort=False):
         reasons = [str(why) for why in rows["reason"] if not str(why).startswith(NOT_NEEDED)]
         if rows["status"].eq("skipped").all() and reasons:
             found.append(f"Not compared: {study}: {point_words(str(point))}: {reasons[0]}.")
@@ -345,7 +345,7 @@ def _check_run(records: Records, studies: Sequence[str]) -> dict[str, dict[str, 
     launches = ran.drop_duplicates("launch", keep="last").set_index("launch")
     series = records.series.merge(records.points[["launch", "rank", "status"]], left_on="row", right_index=True)
     for launch, rows in series[series["status"] == "ok"].groupby("launch"):
-        if launch not in launches.index or launches["arm"][launch] != CHECK_RUN:
+        if launch not in launches.index or launches["side"][launch] != CHECK_RUN:
             continue
         facts = launches.loc[launch]
         hosts: list[str] = list(facts["hosts"])

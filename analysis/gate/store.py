@@ -34,7 +34,7 @@ Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
 class Entry:
     """One gate. `where`: system, nodes and MPI, of which only equal ones are held against each other; `ratios`: point
     -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC. `commit`: of the checkout
-    that measured, whose engine an arm has that names none; for it and for `comparison` see measured.Measurement.
+    that measured, whose engine a side has that names none; for it and for `comparison` see measured.Measurement.
     `origin`: which session of this name it is, of those that began in the same second in other folders of results.
     `intervals`: point -> the ends of its ratio's, where they are known. `records`: from how many records of launches it
     was told; a gate that went on has more. `disturbed`: a node was slow, whatever the verdict was, or would not
@@ -74,7 +74,7 @@ class Entry:
 
     @property
     def place(self) -> str:
-        """System, number of nodes and MPI: a ratio is of two arms on the same nodes, whichever those were."""
+        """System, number of nodes and MPI: a ratio is of two sides on the same nodes, whichever those were."""
         return HOSTS.sub(lambda hosts: f" ({len(hosts[1].split(', '))} nodes)", self.where, count=1)
 
 

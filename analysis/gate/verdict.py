@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from enum import Enum
 
-NEW = "new"  # the candidate's arm
+NEW = "new"  # the candidate's side
 
 
 class Verdict(str, Enum):
@@ -34,7 +34,7 @@ STATUS = {
 
 @dataclass(frozen=True)
 class PointFound:
-    """One point. Ratios are times of the arm over the baseline's, rates turned round, so that above 1 is slower; of
+    """One point. Ratios are times of the side over the baseline's, rates turned round, so that above 1 is slower; of
     the candidate and of the control, each with its interval. `slower`: by more than the margin, shown; `same`: within
     the margin, shown; `faster`: shown to be, by any amount. `base`: the baseline's own median, in the quantity's unit.
     `level`: the chance that the candidate's interval holds the truth, at the look that is shown, at least; of the
@@ -78,7 +78,7 @@ class CheckRun:
 @dataclass(frozen=True)
 class GateFound:
     """The whole. `decided`: no further round is needed, and of the studies `settled` also where it is; `rounds`: those
-    of each study in which all was measured, of `planned`; `sentence`: the verdict in words; `failed_arms`: those with
+    of each study in which all was measured, of `planned`; `sentence`: the verdict in words; `failed_sides`: those with
     launches that failed, or gave wrong results, by themselves; `check_run_failed`: in so many rounds that a slow node
     would not have been seen."""
 
@@ -96,7 +96,7 @@ class GateFound:
     odd: list[Odd]
     check_run: CheckRun
     notes: list[str]
-    failed_arms: list[str] = field(default_factory=list)
+    failed_sides: list[str] = field(default_factory=list)
     check_run_failed: bool = False
 
     @property
@@ -107,4 +107,4 @@ class GateFound:
     def candidate_failed(self) -> bool:
         """Whether launches of the candidate failed, and none of the baseline: nothing is told of its time, and yet it
         should not pass."""
-        return self.failed_arms == [NEW]
+        return self.failed_sides == [NEW]

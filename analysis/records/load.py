@@ -32,7 +32,7 @@ Array = npt.NDArray[Any]
 SHOWN = 3  # problems said in a sentence; `Records.problems` has all
 LAUNCH_KEYS = ["session", "system", "mpi", "variant", "study", "launch", "repetition", "order"]
 POINT_FIELDS = ["rank", "role", "status", "reason", "converged", "warmup"]
-OLD_ARMS = {"canary": "check"}  # as older records call it
+OLD_SIDES = {"canary": "check"}  # as older records call it
 CALIBRATED = {"work_units"}  # chosen anew in every session, and unknown where a launch never began
 # Columns of the frames here and of evaluate(): a point's parameter of the same name is called point_<name>.
 RESERVED = {
@@ -232,7 +232,7 @@ class _Builder:
         loaded: Any = {}
         if path.is_dir():
             try:
-                loaded = json.loads(file.read_text())
+                loaded = json.loads(archive.of_today(file.read_bytes()))
             except FileNotFoundError:
                 self.problem(file, "missing: what machine and network this was is not known")
             except (OSError, ValueError) as error:
@@ -308,7 +308,7 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
         "launch": context.get("launch", file.path.stem),
         "repetition": context.get("repetition", 0),
         "order": context.get("order", 0),
-        "arm": OLD_ARMS.get(context.get("arm", ""), context.get("arm", "")),
+        "side": side_of(context),
         "mpi_environment": context.get("mpi_environment", {}),
         "scale": context.get("scale"),
         "network": context.get("network", provenance.get("network")),
@@ -339,9 +339,16 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variant(context: dict[str, Any]) -> str:
-    """Of a race the same variant runs under several settings of the MPI: those are variants of their own."""
+    """Of a search the same variant runs under several settings of the MPI: those are variants of their own."""
     variant = str(context.get("variant", "unknown"))
-    return f"{variant} ({context['arm']})" if context.get("arm") and context.get("mpi_environment") else variant
+    side = side_of(context)
+    return f"{variant} ({side})" if side and context.get("mpi_environment") else variant
+
+
+def side_of(context: dict[str, Any]) -> str:
+    """Of a gate or a search; empty in every other session. Older records have it by older names."""
+    side = str(context.get("side", context.get("arm", "")))
+    return OLD_SIDES.get(side, side)
 
 
 def _energy(header: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:

@@ -85,8 +85,8 @@ def _with_quantities(line: dict[str, Any]) -> dict[str, Any]:
     return {**line, "header": {**header, "schema": 2, "quantities": {}}}
 
 
-def _without_arms(line: dict[str, Any]) -> dict[str, Any]:
-    """Version 2 had no arms of a gate and no results of somebody else's program: it lacks nothing else."""
+def _without_sides(line: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 had no sides of a gate and no results of somebody else's program: it lacks nothing else."""
     if not isinstance(header := line.get("header"), dict):
         return line
     return {**line, "header": {**header, "schema": 3}}
@@ -103,7 +103,7 @@ def _without_mpi_environment(line: dict[str, Any]) -> dict[str, Any]:
 # its step here, and files of every age go on loading.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: _with_quantities,
-    2: _without_arms,
+    2: _without_sides,
     3: _without_mpi_environment,
 }
 

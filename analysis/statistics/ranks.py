@@ -2,7 +2,7 @@
 """Tests by ranks. How large a difference is, beside whether it is real; and Wilcoxon's signed-rank test with its
 interval, exact and over many series at once.
 
-The differences are those of two arms in one round. Their order within a round is drawn, so without an effect they are
+The differences are those of two sides in one round. Their order within a round is drawn, so without an effect they are
 symmetric about zero whatever their distribution is, and the test holds its level: launches that took twice as long,
 which a mean would follow, count by their rank alone. scipy has the test for up to 50 values, and no interval.
 """

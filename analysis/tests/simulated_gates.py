@@ -50,7 +50,7 @@ def noise(sessions: Sequence[Path], samples: int) -> list[Array]:
 
 
 def drawn(pools: Sequence[Array], gates: int, rng: np.random.Generator) -> Array:
-    """(gates, points, arms, rounds) of logarithms without any effect.
+    """(gates, points, sides, rounds) of logarithms without any effect.
 
     Values of a pool of n launches are widened by sqrt(n / (n - 1)), by which their spread falls short.
     """
@@ -91,7 +91,7 @@ def simulate(pools: Sequence[Array], effect: float, gates: int) -> Tally:
     return Tally(gates, int(np.sum(states == int(State.COMMIT))), int(np.sum(states == int(State.MOVED))))
 
 
-# Simulated races of settings, decided by the code that decides real ones, on the noise of real launches.
+# Simulated searches of settings, decided by the code that decides real ones, on the noise of real launches.
 Values = Mapping[str, str]
 Gain = Callable[[Values], float]
 Launch = Callable[[Values, int], float]  # what a setting measures in a round, more is better
@@ -99,7 +99,7 @@ SPACE = tuple(Axis(f"p{number}", (UNSET, "1", "2", "3")) for number in range(6))
 PLANTED = ("p3", "2")
 EFFECT = 0.08  # of the good value: its logarithm
 HARM = 0.05  # of a bad value
-ALLOWED = 0.05  # of A/A races that have a winner
+ALLOWED = 0.05  # of A/A searches that have a winner
 SAMPLES = 20  # of a launch
 JITTER = 1e-9  # of a logarithm: what is drawn has ties, real times have none
 
@@ -130,23 +130,23 @@ def made_up(gain: Gain, pools: Sequence[Array], seed: int) -> Launch:
     return launch
 
 
-def race(launch: Launch, search: str, seed: int, blocks: int = 8) -> Verdict:
-    """One race of so many blocks at most."""
-    asked = Asked("time", SPACE, search=search)
+def search(launch: Launch, method: str, seed: int, blocks: int = 8) -> Verdict:
+    """One search of so many blocks at most."""
+    asked = Asked("time", SPACE, method=method)
     scores: dict[str, dict[int, Score]] = {DEFAULT: {}}
     turn = 0
 
-    def run(arms: Mapping[str, Values], rounds: int) -> Block:
-        """A block in which each arm has a launch a round."""
+    def run(sides: Mapping[str, Values], rounds: int) -> Block:
+        """A block in which each side has a launch a round."""
         nonlocal turn
         for here in range(turn, turn + rounds):
-            for name, values in arms.items():
+            for name, values in sides.items():
                 scores.setdefault(name, {})[here] = Score(launch(values, here))
         turn += rounds
-        return Block(tuple(arms), rounds, turn - rounds)
+        return Block(tuple(sides), rounds, turn - rounds)
 
     def measured() -> Measured:
-        plain = {arm: {at: -one.value for at, one in turns.items()} for arm, turns in scores.items()}
+        plain = {side: {at: -one.value for at, one in turns.items()} for side, turns in scores.items()}
         return Measured(asked, scores, {}, plain)
 
     then = document.next_(measured(), seed)

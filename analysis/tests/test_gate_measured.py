@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is read from a gate's records: arms by round, the check run by node, and what failed and was not run again."""
+"""What is read from a gate's records: sides by round, the check run by node, and what failed and was not run again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHECK_RUN = {"pattern": "both", "size_bytes": 262144}
 
 def record(
     folder: Path,
-    arm: str,
+    side: str,
     turn: int,
     status: str = "ok",
     attempt: str = "",
@@ -38,10 +38,10 @@ def record(
     armed: Sequence[float] = (),
 ) -> None:
     """`ended`: how the launch did behind its last point, if not as its points."""
-    launch = f"{'s' if study == 'overlap-ratio' else study}.{turn}.{arm}"
+    launch = f"{'s' if study == 'overlap-ratio' else study}.{turn}.{side}"
     context = {
         "launch": launch, "study": study, "system": "vcluster", "mpi": "mpich", "variant": "bare",
-        "repetition": turn, "order": turn, "arm": arm,
+        "repetition": turn, "order": turn, "side": side,
         "session": "g", "network": network,
     }  # fmt: skip
     began = f"2026-11-24T10:{turn if minute is None else minute:02d}:00Z"
@@ -55,7 +55,7 @@ def record(
         samples = {"total_s": [base_s * (0.8 if on else 1.0) for on in armed], "armed": list(armed)}
     lines: list[dict[str, Any]] = [{"header": header}]
     for rank in (0, 1):
-        good = {"point": CHECK_RUN if arm == "check" else point, "rank": rank, "status": status, "samples": samples}
+        good = {"point": CHECK_RUN if side == "check" else point, "rank": rank, "status": status, "samples": samples}
         lines.append(good if status == "ok" else {**good, "samples": {}, "reason": reason})
     lines.append({"end": {"status": ended or status, "reason": "exit status 6", "elapsed_s": 1.0, "ranks": []}})
     (folder / f"{launch}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -64,8 +64,8 @@ def record(
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
     """Three rounds of a gate whose candidate is twice as slow."""
-    arms = [{"name": "base", "variant": "bare"}]
-    gate = {"arms": arms, "rounds": 3, "looks": [3], "margin": 0.02, "base": "bare", "new": "off"}
+    sides = [{"name": "base", "variant": "bare"}]
+    gate = {"sides": sides, "rounds": 3, "looks": [3], "margin": 0.02, "base": "bare", "new": "off"}
     facts = {
         "session": "g", "created": "2026", "system": "vcluster", "mpi_names": ["mpich"], "request": {"gate": gate},
         "identity": {"mpich engine": "12ab"}, "state": "complete", "git": {"commit": "34cd", "dirty": False},
@@ -74,23 +74,23 @@ def session(tmp_path: Path) -> Path:
     folder = tmp_path / "records"
     folder.mkdir()
     for turn in range(3):
-        for arm, seconds in (("check", 1.0), ("base", 1.0), ("control", 1.0), ("new", 2.0)):
-            record(folder, arm, turn, base_s=seconds)
+        for side, seconds in (("check", 1.0), ("base", 1.0), ("control", 1.0), ("new", 2.0)):
+            record(folder, side, turn, base_s=seconds)
     return tmp_path
 
 
 def test_pairs_within_launches_are_a_series_of_their_own(session: Path) -> None:
     for turn in range(3):
-        for arm, seconds in (("base", 1.0), ("control", 1.1), ("new", 2.0)):
-            record(session / "records", arm, turn, base_s=seconds, armed=[1, 0, 0, 1])
+        for side, seconds in (("base", 1.0), ("control", 1.1), ("new", 2.0)):
+            record(session / "records", side, turn, base_s=seconds, armed=[1, 0, 0, 1])
     whole, within = measured.read(session).series
     assert (whole.paired, within.paired) == (False, True) and within.name.startswith(whole.name)
-    assert within.values == {arm: dict.fromkeys(range(3), pytest.approx(0.8)) for arm in measured.ARMS}
+    assert within.values == {side: dict.fromkeys(range(3), pytest.approx(0.8)) for side in measured.SIDES}
     record(session / "records", "new", 2, base_s=2.0)
     assert [series.paired for series in measured.read(session).series] == [False]
 
 
-def test_arms_by_round_and_the_check_run_by_node(session: Path) -> None:
+def test_sides_by_round_and_the_check_run_by_node(session: Path) -> None:
     found = measured.read(session)
     (series,) = found.series
     assert series.values == {
@@ -106,7 +106,7 @@ def test_arms_by_round_and_the_check_run_by_node(session: Path) -> None:
 def test_the_check_run_is_known_by_its_old_name(session: Path) -> None:
     now = measured.read(session).check_run
     for file in (session / "records").glob("*check*"):
-        file.write_text(file.read_text().replace('"arm": "check"', '"arm": "canary"'))
+        file.write_text(file.read_text().replace('"side": "check"', '"arm": "canary"'))
     assert now and measured.read(session).check_run == now
 
 
@@ -174,7 +174,7 @@ def test_a_launch_that_breaks_behind_its_last_point_has_failed(session: Path, ho
     record(session / "records", "new", 1, ended=how)
     found = measured.read(session)
     assert found.series[0].trouble == {"new": "behind the last point: exit status 6"}
-    assert found.complete_rounds() == [0, 1, 2] and judge(found).failed_arms == []
+    assert found.complete_rounds() == [0, 1, 2] and judge(found).failed_sides == []
     record(session / "records", "new", 2, ended=how)
     found = measured.read(session)
     assert found.series[0].trouble == {"new": "in 2 launches behind the last point: exit status 6"}
@@ -186,8 +186,8 @@ def test_points_that_cannot_be_measured_are_said_not_to_be_compared(session: Pat
     assert measured.read(session).notes == []
     other = {"pattern": "both", "size_bytes": 2048}
     for reason, said in {"not needed: the time was up": [], "no SMT sibling": ["both, 2 KB: no SMT sibling."]}.items():
-        for arm in ("base", "control", "new"):
-            record(session / "records", arm, 3, status="skipped", reason=reason, point=other)
+        for side in ("base", "control", "new"):
+            record(session / "records", side, 3, status="skipped", reason=reason, point=other)
         found = measured.read(session)
         assert found.notes == [f"Not compared: overlap-ratio: {words}" for words in said]
         assert not found.series[0].trouble and found.complete_rounds() == [0, 1, 2]
@@ -195,8 +195,8 @@ def test_points_that_cannot_be_measured_are_said_not_to_be_compared(session: Pat
 
 def test_where_every_launch_failed_it_is_said_how(session: Path) -> None:
     for turn in range(3):
-        for arm in ("base", "control", "new"):
-            record(session / "records", arm, turn, status="failed", reason="exit status 127")
+        for side in ("base", "control", "new"):
+            record(session / "records", side, turn, status="failed", reason="exit status 127")
     found = judge(measured.read(session))
     assert found.status == 3 and "base failed: exit status 127; control failed" in found.sentence
 
@@ -208,7 +208,7 @@ def test_a_checkout_with_changes_is_not_its_commit(session: Path) -> None:
     assert measured.read(session).commit == "34cd+changes"
 
 
-def test_what_failed_of_the_check_run_is_no_arms_trouble(session: Path) -> None:
+def test_what_failed_of_the_check_run_is_no_sides_trouble(session: Path) -> None:
     for turn in range(3):
         record(session / "records", "check", turn, status="failed", reason="an even number of ranks is wanted")
     found = measured.read(session)
@@ -216,21 +216,21 @@ def test_what_failed_of_the_check_run_is_no_arms_trouble(session: Path) -> None:
     assert found.check_run_trouble == "an even number of ranks is wanted"
 
 
-def test_the_launch_with_which_its_job_ended_is_no_failure_of_its_arm(session: Path) -> None:
+def test_the_launch_with_which_its_job_ended_is_no_failure_of_its_side(session: Path) -> None:
     """A node died under it: the launches behind it were not run. Two failures are not both the job's."""
     gone = "not run: a node of the batch job died (NODE_FAIL)"
     record(session / "records", "new", 2, status="failed", reason="exit status 137", minute=2)
     for turn in (3, 4):
-        for arm in ("base", "control", "new"):
-            record(session / "records", arm, turn, status="failed", reason=gone, minute=30)
+        for side in ("base", "control", "new"):
+            record(session / "records", side, turn, status="failed", reason=gone, minute=30)
     for turn in range(2):
-        for arm in ("check", "base", "control"):
-            record(session / "records", arm, turn, minute=turn)
-    for arm in ("check", "base", "control"):
-        record(session / "records", arm, 2, minute=1)
+        for side in ("check", "base", "control"):
+            record(session / "records", side, turn, minute=turn)
+    for side in ("check", "base", "control"):
+        record(session / "records", side, 2, minute=1)
     found = measured.read(session)
     assert found.series[0].trouble["new"] == f"{measured.CUT_OFF}exit status 137"
-    assert judge(found).failed_arms == []
+    assert judge(found).failed_sides == []
     record(session / "records", "new", 1, status="failed", reason="exit status 11", minute=1)
     found = measured.read(session)
     assert found.series[0].trouble["new"] == "exit status 11"
@@ -243,9 +243,9 @@ def test_a_look_that_was_made_stays_what_it_was_when_a_failed_launch_is_measured
     facts["request"]["gate"] |= {"rounds": 24, "looks": [12, 24]}
     (session / "session.json").write_text(json.dumps(facts))
     for turn in range(13):
-        for arm in ("base", "control", "new"):
-            noise = 1 + (turn * 7 + len(arm)) % 5 / 1000
-            record(session / "records", arm, turn, base_s=noise * (1.05 if arm == "new" else 1.0))
+        for side in ("base", "control", "new"):
+            noise = 1 + (turn * 7 + len(side)) % 5 / 1000
+            record(session / "records", side, turn, base_s=noise * (1.05 if side == "new" else 1.0))
     record(session / "records", "new", 3, status="failed")
     before = judge(measured.read(session), ended=False)
     assert before.rounds == 12 and before.verdict.value == "commit"
@@ -281,7 +281,7 @@ def test_a_baseline_with_other_variables_has_other_times(session: Path, base: st
     found = set()
     for value in ("tcp", "self", "self"):
         facts["request"]["gate"] |= {
-            "base": base, "arms": [{"name": "base", "variant": "bare", "environment": {"UCX_TLS": value}}],
+            "base": base, "sides": [{"name": "base", "variant": "bare", "environment": {"UCX_TLS": value}}],
         }  # fmt: skip
         (session / "session.json").write_text(json.dumps(facts))
         what = measured.read(session)

@@ -66,7 +66,7 @@ def test_junit_has_what_services_show(verdict: Verdict, failures: int, skipped: 
 
 
 def test_a_suites_name_has_nothing_that_xml_cannot_write() -> None:
-    """An arm's words are the user's."""
+    """A side's words are the user's."""
     suite = ElementTree.fromstring(outputs.as_junit(replace(found(Verdict.SAME, SAME), new="prefix:/opt/\x01x")))
     assert suite.attrib["name"] == "gate: prefix:/opt/ x against adaptive"
 

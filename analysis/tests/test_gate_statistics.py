@@ -72,14 +72,14 @@ def test_looks_end_with_all_rounds_and_grow() -> None:
     assert found[0] == sequential.FIRST and found[-1] == 60 and found == sorted(set(found))
 
 
-def arms(rng: np.random.Generator, shape: tuple[int, ...], spread: float = 0.01) -> gates.Array:
+def sides(rng: np.random.Generator, shape: tuple[int, ...], spread: float = 0.01) -> gates.Array:
     return rng.normal(0, spread, (*shape[:-1], 3, shape[-1]))
 
 
 @settings(max_examples=30, deadline=None)
 @given(SEEDS, st.integers(5, 8))
 def test_the_aligned_rank_test_is_its_permutations(seed: int, count: int) -> None:
-    """Of every assignment of three arms to the values of each round, those with as high a sum of ranks."""
+    """Of every assignment of three sides to the values of each round, those with as high a sum of ranks."""
     logs = np.random.default_rng(seed).standard_t(3, (3, count)) * 0.03
     scores = aligned_ranks._scores(logs)
     sums = np.array([sum(scores[i, n] for n, i in enumerate(chosen)) for chosen in product(range(3), repeat=count)])
@@ -92,7 +92,7 @@ def test_the_aligned_rank_test_is_its_permutations(seed: int, count: int) -> Non
 def test_far_tails_of_the_aligned_rank_test_hold_their_level(rounds: int) -> None:
     """Values with tails, of which one in fifty is twice as long: p-values are uniform, or above."""
     rng = np.random.default_rng(rounds)
-    logs = arms(rng, (20_000, rounds)) + np.log(2) * (rng.random((20_000, 3, rounds)) < 0.02)
+    logs = sides(rng, (20_000, rounds)) + np.log(2) * (rng.random((20_000, 3, rounds)) < 0.02)
     found = aligned_ranks.p_above(logs, 0.0)
     for level in (0.1, 0.01, 0.001):
         assert np.mean(found <= level) < level + 4 * math.sqrt(level / len(found))
@@ -100,7 +100,7 @@ def test_far_tails_of_the_aligned_rank_test_hold_their_level(rounds: int) -> Non
 
 
 def test_the_interval_of_the_ratio_is_what_the_test_leaves() -> None:
-    logs = arms(np.random.default_rng(1), (40,))
+    logs = sides(np.random.default_rng(1), (40,))
     logs[decide.NEW] += 0.05
     found = aligned_ranks.ratio(logs, 0.01)
     assert found.low < found.value < found.high and found.value == pytest.approx(0.05, abs=0.01)
@@ -122,9 +122,9 @@ def test_the_ratio_is_within_its_interval_also_where_launches_fall_into_two_kind
         assert float(p_value) == pytest.approx(0.5, abs=0.05)
 
 
-def test_three_arms_show_more_than_two() -> None:
+def test_three_sides_show_more_than_two() -> None:
     """The same effect, rounds and level: found more often than by the differences to the baseline alone."""
-    logs = arms(np.random.default_rng(5), (500, 20), 0.02)
+    logs = sides(np.random.default_rng(5), (500, 20), 0.02)
     logs[:, decide.NEW] += 0.015
     alone = signed_rank.p_above(logs[:, decide.NEW] - logs[:, decide.BASE], 0.0) <= 0.001
     both = aligned_ranks.p_above(logs, 0.0) <= 0.001
@@ -132,7 +132,7 @@ def test_three_arms_show_more_than_two() -> None:
 
 
 def test_states_of_many_gates_at_once_are_those_of_each_alone() -> None:
-    logs = arms(np.random.default_rng(3), (30, 2, 40))
+    logs = sides(np.random.default_rng(3), (30, 2, 40))
     logs[:, :, decide.NEW] += np.linspace(-0.1, 0.1, 30)[:, None, None]
     at = sequential.looks(40)
     states, rounds = decide.run(logs, Rule(), at, 40)
@@ -143,7 +143,7 @@ def test_states_of_many_gates_at_once_are_those_of_each_alone() -> None:
 
 
 def test_a_control_that_moved_forbids_a_verdict() -> None:
-    logs = arms(np.random.default_rng(4), (1, 40), 0.005)
+    logs = sides(np.random.default_rng(4), (1, 40), 0.005)
     logs[:, decide.NEW] += 0.1
     level = decide.levels(Rule(), [40], 40, 1)[0]
     assert decide.state(logs, Rule(), level) == State.COMMIT

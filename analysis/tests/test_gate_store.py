@@ -129,7 +129,7 @@ def test_what_a_later_version_writes_beside_is_no_damage(tmp_path: Path) -> None
 
 
 def test_the_commit_of_the_checkout_is_kept(tmp_path: Path) -> None:
-    """Which an arm like "adaptive" does not name; a file of an earlier version has none."""
+    """Which a side like "adaptive" does not name; a file of an earlier version has none."""
     what = measured.Measurement("g", PLAN, "adaptive", "vcluster, mpich", "2026", [], {}, [], commit="12ab")
     path = store.add(tmp_path, store.entry_of(judge(what), what, {}))
     assert store.read(tmp_path)[0].commit == "12ab"

@@ -19,7 +19,7 @@ from analysis.gate import decide, history, outputs, sequential
 from analysis.gate import measured as measured_
 from analysis.gate.decide import Rule
 from analysis.gate.judge import judge
-from analysis.gate.measured import ARMS, BASE, Measurement, Plan, Series
+from analysis.gate.measured import BASE, SIDES, Measurement, Plan, Series
 from analysis.gate.verdict import NEW, GateFound, Verdict
 from analysis.statistics.ranks import p_below
 
@@ -36,16 +36,16 @@ def gate(
     sign: int = 1,
     everything: float = 1.0,
 ) -> Measurement:
-    """`slower`: arm -> factor; `nodes`: node -> factor on its computation, which slows every arm down as well."""
+    """`slower`: side -> factor; `nodes`: node -> factor on its computation, which slows every side down as well."""
     rng = np.random.default_rng(seed)
     nodes = dict.fromkeys(("a", "b", "c", "d"), 1.0) | dict(nodes or {})
     drag = max(nodes.values()) * everything
     values = {
-        arm: {
-            turn: float((drag * (slower or {}).get(arm, 1.0)) ** sign * math.exp(rng.normal(0, noise)))
+        side: {
+            turn: float((drag * (slower or {}).get(side, 1.0)) ** sign * math.exp(rng.normal(0, noise)))
             for turn in range(rounds)
         }
-        for arm in ARMS
+        for side in SIDES
     }
     check_run = {
         "computation": {
@@ -99,7 +99,7 @@ def test_the_same_program_is_the_same_and_ends_early() -> None:
     assert 1 / 1.02 < found.points[0].low <= found.points[0].high < 1.02
 
 
-def test_an_arm_that_may_not_be_what_was_asked_for_does_not_pass() -> None:
+def test_a_side_that_may_not_be_what_was_asked_for_does_not_pass() -> None:
     found = judge(gate(), untaken=["UCX_TSL=tcp: UCX calls it unused"])
     assert (found.verdict, found.status) == (Verdict.UNDECIDED, 3)
     assert "UCX_TSL=tcp: UCX calls it unused" in found.sentence
@@ -223,7 +223,7 @@ FAILED, NEVER, LAST = "exit status 11", "not run: the batch job was cancelled", 
 
 
 @pytest.mark.parametrize(
-    ("trouble", "arms", "candidate"),
+    ("trouble", "sides", "candidate"),
     [
         ({NEW: FAILED}, ["new"], True),
         ({BASE: NEVER, NEW: FAILED}, ["new"], True),
@@ -234,13 +234,13 @@ FAILED, NEVER, LAST = "exit status 11", "not run: the batch job was cancelled", 
     ],
 )
 def test_a_candidate_that_alone_fails_is_told_from_a_job_that_ended(
-    trouble: Mapping[str, str], arms: list[str], candidate: bool
+    trouble: Mapping[str, str], sides: list[str], candidate: bool
 ) -> None:
     """A pipeline that goes on where nothing could be told stops there."""
     measured = gate()
     found = judge(replace(measured, series=[replace(measured.series[0], trouble=trouble)]))
     written = json.loads(outputs.as_json(found))
-    assert (written["failed_arms"], written["candidate_failed"]) == (arms, candidate)
+    assert (written["failed_sides"], written["candidate_failed"]) == (sides, candidate)
     case = ElementTree.fromstring(outputs.as_junit(found))[0]
     tags = ["error" if candidate else "skipped"] if trouble else []
     assert [told.tag for told in case] == tags
@@ -282,7 +282,7 @@ def test_the_check_run_of_one_study_sees_no_slow_node_of_another_one() -> None:
     assert elsewhere.check_run.computation_s.keys() == {"a", "b", "c", "d", "a2", "b2", "c2", "d2"}
 
 
-def test_an_arm_without_a_value_is_nothing_comparable() -> None:
+def test_a_side_without_a_value_is_nothing_comparable() -> None:
     measured = gate()
     values = {**measured.series[0].values, NEW: {}}
     found = judge(replace(measured, series=[replace(measured.series[0], values=values)]))
@@ -290,9 +290,9 @@ def test_an_arm_without_a_value_is_nothing_comparable() -> None:
     assert "the candidate measured nothing" in found.sentence
 
 
-def test_rounds_that_lack_an_arm_do_not_count() -> None:
+def test_rounds_that_lack_a_side_do_not_count() -> None:
     measured = gate({NEW: 1.05})
-    values = {arm: dict(rounds) for arm, rounds in measured.series[0].values.items()}
+    values = {side: dict(rounds) for side, rounds in measured.series[0].values.items()}
     del values[BASE][0], values[NEW][1]
     found = replace(measured, series=[replace(measured.series[0], values=values)])
     assert found.complete_rounds() == list(range(2, ROUNDS))

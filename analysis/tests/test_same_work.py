@@ -164,7 +164,7 @@ def test_a_kept_session_loads_is_decided_and_draws(name: str) -> None:
     assert not (short & records.points["launch"].isin(crossed)).any(), "that line did not limit them"
     evidence = Evidence(records)
     drawn = draw_all(evidence, "")
-    compared = "bare" in set(launches["variant"])  # a gate's arms are held against each other
+    compared = "bare" in set(launches["variant"])  # a gate's sides are held against each other
     assert drawn or not compared or not any(subject.figures for subject in SUBJECTS if subject.recorded(records))
     table = build(records, evidence.metrics)
     assert any(row.session or row.reason for row in table.rows), "a claim has a number, or says why not"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A race: who goes on, what is tried next, what is confirmed; on made-up measurements whose truth is known."""
+"""A search: who goes on, what is tried next, what is confirmed; on made-up measurements whose truth is known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from analysis.figures import toolkit
 from analysis.statistics.ranks import Middle
 from analysis.tests import simulated_gates as gates
-from analysis.tests.tuning_races import ARMS, BEHAVIOURS, SPACE, confirmed, made, race_session
+from analysis.tests.tuning_searches import BEHAVIOURS, SIDES, SPACE, confirmed, made, search_session
 from analysis.tuning import decide, document, figures, measured, proposals, verdict
 from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Score, Tried
 
@@ -30,8 +30,8 @@ def test_who_is_shown_to_be_worse_than_the_leader_is_out_with_the_reason() -> No
 def test_with_any_number_of_settings_the_first_block_can_put_settings_out(settings: int, rounds: int) -> None:
     names = [f"s{number:03d}" for number in range(settings)]
     for more in (0, -1):
-        race = made({DEFAULT: 0.0, **dict.fromkeys(names, -0.1)}, rounds=rounds + more)
-        found = decide.state(replace(race, asked=replace(race.asked, contenders={key: {} for key in names})))
+        search = made({DEFAULT: 0.0, **dict.fromkeys(names, -0.1)}, rounds=rounds + more)
+        found = decide.state(replace(search, asked=replace(search.asked, contenders={key: {} for key in names})))
         assert all(found.standings[name].out.startswith("worse than") for name in names) is (more == 0)
     assert decide.fewest_rounds(settings) == rounds
 
@@ -60,10 +60,10 @@ def test_who_had_its_rounds_without_leading_makes_room() -> None:
     one = made({DEFAULT: 0.0, "s001": 0.001, "s002": 0.0009}, rounds=18)
     noise = np.random.default_rng(2)
     scores = {
-        arm: {turn: Score(value.value + noise.normal(0, 0.1)) for turn, value in turns.items()}
-        for arm, turns in one.scores.items()
+        side: {turn: Score(value.value + noise.normal(0, 0.1)) for turn, value in turns.items()}
+        for side, turns in one.scores.items()
     }
-    blocks = tuple(Block(ARMS, 6, 6 * number) for number in range(3))
+    blocks = tuple(Block(SIDES, 6, 6 * number) for number in range(3))
     found = decide.state(replace(one, scores=scores, asked=replace(one.asked, blocks=blocks)))
     (tired,) = [standing for standing in found.standings.values() if standing.out]
     assert "not shown to be better" in tired.out or "worse than" in tired.out
@@ -90,7 +90,7 @@ def test_the_front_has_what_nothing_beats_in_both() -> None:
 
 
 def test_without_a_bound_the_front_is_against_inflation(tmp_path: Path) -> None:
-    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS, bounds={}))
+    found = measured.read(search_session(tmp_path / "s", BEHAVIOURS, bounds={}))
     places = {place.name: place for place in verdict.front(found)}
     assert places["s002"].cost == pytest.approx(1.2, abs=0.05) and not places["s002"].front
     columns, rows = document.front(found)
@@ -98,7 +98,7 @@ def test_without_a_bound_the_front_is_against_inflation(tmp_path: Path) -> None:
     assert "## Objective against compute slowdown" in document.document(found, verdict.of(found), {})
     (drawn,) = [figure for figure in figures.draw(found) if figure.name == "tuning_pareto"]
     assert set(drawn.points["inflation"]) == {place.cost for place in places.values()}
-    itself = measured.read(race_session(tmp_path / "t", BEHAVIOURS, objective="inflation", bounds={}))
+    itself = measured.read(search_session(tmp_path / "t", BEHAVIOURS, objective="inflation", bounds={}))
     assert verdict.front(itself) == []
 
 
@@ -110,48 +110,48 @@ def test_documents_and_figures_say_what_became_of_every_setting(tmp_path: Path) 
     assert "| UCX_RNDV_THRESH | not shown to have taken effect | UCX calls it unused |" in text
     assert json.loads(document.as_json(found, told, taken))["verdict"]["confirmed"] is True
     drawn = figures.draw(found)
-    assert [figure.name for figure in drawn] == ["tuning_race", "tuning_pareto", "tuning_coordinates"]
+    assert [figure.name for figure in drawn] == ["tuning_search", "tuning_pareto", "tuning_coordinates"]
     for figure in drawn:
         assert len(figure.points) and toolkit.save(figure, tmp_path)["png"].stat().st_size > 1000
 
 
-@pytest.mark.parametrize("search", proposals.SEARCHES)
-def test_proposals_are_new_and_within_the_space(search: str) -> None:
+@pytest.mark.parametrize("method", proposals.SEARCHES)
+def test_proposals_are_new_and_within_the_space(method: str) -> None:
     tried = [Tried({"burst": "20"}, 0.1), Tried({"burst": "1"}, None)]
-    found = list(proposals.propose(SPACE, tried, search, seed=1))
+    found = list(proposals.propose(SPACE, tried, method, seed=1))
     every = [{}, *({"burst": b} for b in ("1", "20")), {"UCX_RNDV_THRESH": "8192"},
              *({"burst": b, "UCX_RNDV_THRESH": "8192"} for b in ("1", "20"))]  # fmt: skip
     left = [values for values in every if values and values not in ({"burst": "20"}, {"burst": "1"})]
     assert sorted(map(sorted, map(dict.items, found))) == sorted(map(sorted, map(dict.items, left)))
 
 
-@pytest.mark.parametrize("search", ["effects", "tpe"])
-def test_the_search_learns_from_what_was_tried(search: str) -> None:
+@pytest.mark.parametrize("method", ["effects", "tpe"])
+def test_the_search_learns_from_what_was_tried(method: str) -> None:
     """Of two axes one decides: after some trials it is proposed as it should be more often than by chance."""
     space = (Axis("a", ("default", "1", "2", "3")), Axis("b", tuple(["default", *map(str, range(12))])))
     tried = [
         Tried({"a": a, "b": str(b)}, 1.0 if a == "2" else 0.0)
         for b, a in enumerate(["1", "2", "3", "2", "1", "3", "2", "1", "2", "3", "2", "3"])
     ]
-    found = [values for values, _ in zip(proposals.propose(space, tried, search, 1), range(10), strict=False)]
+    found = [values for values, _ in zip(proposals.propose(space, tried, method, 1), range(10), strict=False)]
     assert sum(values.get("a") == "2" for values in found) >= 5, "by chance it were a quarter"
 
 
 def test_a_planted_optimum_is_found_and_copies_of_the_default_win_nothing() -> None:
     series = np.random.default_rng(5).normal(0, 0.01, 200)
-    ended = gates.race(gates.made_up(gates.planted, [series], 1), "effects", seed=1)
+    ended = gates.search(gates.made_up(gates.planted, [series], 1), "effects", seed=1)
     assert ended.confirmed and ended.values.get("p3") == "2"
-    same = gates.race(gates.made_up(gates.no_effect, [series], 1), "random", seed=1, blocks=3)
+    same = gates.search(gates.made_up(gates.no_effect, [series], 1), "random", seed=1, blocks=3)
     assert not same.confirmed and not same.values
 
 
 @pytest.mark.full
 def test_ten_of_ten_planted_optima_and_no_more_false_winners_than_the_level_allows() -> None:
     pools = gates.noise([gates.FOLDER / name for name in gates.REFERENCE], gates.SAMPLES)
-    found = [gates.race(gates.made_up(gates.planted, pools, seed), "effects", seed) for seed in range(10)]
+    found = [gates.search(gates.made_up(gates.planted, pools, seed), "effects", seed) for seed in range(10)]
     assert [one.values.get("p3") for one in found] == ["2"] * 10
     false = sum(
-        gates.race(gates.made_up(gates.no_effect, pools, seed), "effects", seed).confirmed for seed in range(200)
+        gates.search(gates.made_up(gates.no_effect, pools, seed), "effects", seed).confirmed for seed in range(200)
     )
     assert gates.upper_95(false, 200) < gates.ALLOWED
 
@@ -178,8 +178,8 @@ def test_where_nothing_is_better_the_default_is_the_best_from_which_others_are_p
 
 
 def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_not() -> None:
-    race = confirmed(0.2)
-    assert not verdict.undecided(race), "it is confirmed"
+    search = confirmed(0.2)
+    assert not verdict.undecided(search), "it is confirmed"
     assert not verdict.undecided(confirmed(-0.2)), "nothing speaks for it"
     assert not verdict.undecided(confirmed(0.2, failures={TUNED: "exit status 1."}))
     weak = confirmed(0.2)
@@ -193,21 +193,23 @@ def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_no
 
 
 def test_a_failure_counts_from_its_block_on() -> None:
-    race = made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, rounds=12)
-    blocks = (Block(ARMS, 6, 0), Block((DEFAULT, REFERENCE, "s001"), 6, 6))
-    race = replace(race, asked=replace(race.asked, blocks=blocks), failures={"s001": "exit status 1"})
-    early, late = (decide.state(replace(race, failed_in={"s001": turn})) for turn in (0, 6))
+    search = made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, rounds=12)
+    blocks = (Block(SIDES, 6, 0), Block((DEFAULT, REFERENCE, "s001"), 6, 6))
+    search = replace(search, asked=replace(search.asked, blocks=blocks), failures={"s001": "exit status 1"})
+    early, late = (decide.state(replace(search, failed_in={"s001": turn})) for turn in (0, 6))
     assert early.leader == "s002"
     assert late.standings["s002"].out.startswith("worse than s001 in 6 rounds"), "as it was decided then"
     assert late.standings["s001"].out == "failed: exit status 1"
 
 
 def test_a_block_in_which_the_reference_failed_blames_no_setting_and_counts_as_not_run() -> None:
-    race = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1})
+    search = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1})
     new = (DEFAULT, REFERENCE, "s001", "s002")
     blocks = (Block((DEFAULT, REFERENCE, "s001"), 6, 0), *(Block(new, 6, 6 * number) for number in (1, 2, 3)))
-    scores = {arm: turns for arm, turns in race.scores.items() if arm != "s002"}
-    lost = replace(race, scores=scores, asked=replace(race.asked, blocks=blocks), failures={REFERENCE: "exit status 3"})
+    scores = {side: turns for side, turns in search.scores.items() if side != "s002"}
+    lost = replace(
+        search, scores=scores, asked=replace(search.asked, blocks=blocks), failures={REFERENCE: "exit status 3"}
+    )
     then = document.next_(lost, seed=1)
     assert not then.state.standings["s002"].out and then.state.leader == "s001"
     assert set(then.alive) == {"s001", "s002"} and {"burst": "1", "UCX_RNDV_THRESH": "8192"} not in then.new
@@ -220,17 +222,17 @@ def test_a_block_in_which_the_reference_failed_blames_no_setting_and_counts_as_n
     assert bad.standings["s002"].out == "failed: it hangs"
 
 
-def test_a_race_goes_on_with_one_that_does_not_lead_as_long_as_it_is_not_out() -> None:
+def test_a_search_goes_on_with_one_that_does_not_lead_as_long_as_it_is_not_out() -> None:
     """The default may lead by luck: one block does not tell, and there are minutes left."""
     values = (0.1, -0.1, 0.2, -0.3, 0.1, -0.25)  # the middle is below 0, which six rounds do not show
 
     def after(blocks: int) -> document.Step:
         turns = range(6 * blocks)
         scores = {DEFAULT: {turn: Score(0.0) for turn in turns}, "s001": {t: Score(values[t % 6]) for t in turns}}
-        race = made({DEFAULT: 0.0, "s001": 0.0})
-        arms = tuple(Block((DEFAULT, "s001"), 6, 6 * number) for number in range(blocks))
-        only = replace(race.asked, space=(Axis("burst", ("default", "1")),), contenders={"s001": {"burst": "1"}})
-        return document.next_(replace(race, scores=scores, asked=replace(only, blocks=arms)), seed=1)
+        search = made({DEFAULT: 0.0, "s001": 0.0})
+        sides = tuple(Block((DEFAULT, "s001"), 6, 6 * number) for number in range(blocks))
+        only = replace(search.asked, space=(Axis("burst", ("default", "1")),), contenders={"s001": {"burst": "1"}})
+        return document.next_(replace(search, scores=scores, asked=replace(only, blocks=sides)), seed=1)
 
     first = after(1)
     assert (first.state.leader, list(first.alive), list(first.new)) == (DEFAULT, ["s001"], []) and not first.over

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the records of a race become (scores, failures, what was not run, the evidence of a value), what it has shown,
+"""What the records of a search become (scores, failures, what was not run, the evidence of a value), what it has shown,
 and how long it takes to find out."""
 
 from __future__ import annotations
@@ -20,26 +20,25 @@ from analysis.errors import UsageError
 from analysis.records.load import load
 from analysis.records.read import Quantity
 from analysis.tests.synthetic import Behaviour
-from analysis.tests.tuning_races import ARMS, BEHAVIOURS, confirmed, made, race_session
+from analysis.tests.tuning_searches import BEHAVIOURS, SIDES, confirmed, made, search_session
 from analysis.tuning import decide, document, figures, measured, verdict
 from analysis.tuning.measured import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Asked, Axis, Measured, Score
-from harness.base import archive
 
 
 def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path) -> None:
-    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS))
-    assert set(found.scores) == set(ARMS) and not found.failures
-    for arm, behaviour in BEHAVIOURS.items():
+    found = measured.read(search_session(tmp_path / "s", BEHAVIOURS))
+    assert set(found.scores) == set(SIDES) and not found.failures
+    for side, behaviour in BEHAVIOURS.items():
         for turn in (0, 1):
-            assert found.plain[arm][turn] == pytest.approx(behaviour.efficiency, abs=0.05)
+            assert found.plain[side][turn] == pytest.approx(behaviour.efficiency, abs=0.05)
     assert found.scores["s002"][0].bounds["inflation"] == pytest.approx(1.2, abs=0.05)
     names = set(load([tmp_path / "s"]).launches["variant"])
     assert names == {"adaptive", "bare", "adaptive (s002)"}, "what ran under another MPI is another variant"
 
 
 def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) -> None:
-    arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
-    found = measured.read(race_session(tmp_path / "s", arms))
+    sides = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
+    found = measured.read(search_session(tmp_path / "s", sides))
     assert found.failures == {"s001": "made up"} and "s001" not in found.scores
     then = document.next_(found, seed=1)
     assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
@@ -52,7 +51,7 @@ def changed_end(file: Path, **end: Any) -> str:
 
 
 def test_a_launch_that_hung_counts_in_the_mean_and_not_in_how_long_one_takes(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    folder = search_session(tmp_path / "s", BEHAVIOURS)
     for file in (folder / "records").iterdir():
         file.write_text(changed_end(file, launch_s=81.0 if file.name == "x.0.s001.jsonl" else 1.0))
     found = measured.read(folder)
@@ -60,10 +59,10 @@ def test_a_launch_that_hung_counts_in_the_mean_and_not_in_how_long_one_takes(tmp
 
 
 def test_a_launch_that_ends_badly_behind_its_last_point_failed(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    folder = search_session(tmp_path / "s", BEHAVIOURS)
     crash = {"status": "failed", "reason": "exit status 139; last words: MPI_Finalize"}
-    for arm in ("s001", DEFAULT):
-        file = folder / "records" / f"x.1.{arm}.jsonl"
+    for side in ("s001", DEFAULT):
+        file = folder / "records" / f"x.1.{side}.jsonl"
         file.write_text(changed_end(file, **crash))
     cut = folder / "records" / "x.1.s002.jsonl"
     cut.write_text(changed_end(cut, status="interrupted", reason="the job was told to stop"))
@@ -73,9 +72,9 @@ def test_a_launch_that_ends_badly_behind_its_last_point_failed(tmp_path: Path) -
 
 
 def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", BEHAVIOURS)
-    for arm in ("s001", DEFAULT):
-        file = folder / "records" / f"x.0.{arm}.jsonl"
+    folder = search_session(tmp_path / "s", BEHAVIOURS)
+    for side in ("s001", DEFAULT):
+        file = folder / "records" / f"x.0.{side}.jsonl"
         file.with_suffix(".r1.jsonl").write_text(file.read_text())
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         for line in lines[1:-1]:
@@ -87,14 +86,14 @@ def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp
 
 @pytest.mark.parametrize(("objective", "lacking"), [("efficiency", "efficiency and inflation"), ("time", "inflation")])
 def test_what_has_no_value_is_said_to_have_none(objective: str, lacking: str, tmp_path: Path) -> None:
-    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS, comp=0.0, objective=objective))
+    found = measured.read(search_session(tmp_path / "s", BEHAVIOURS, comp=0.0, objective=objective))
     assert not found.scores
     assert found.failures[DEFAULT] == f"no value of {lacking} at its points: a time in the formula is not above 0"
 
 
 def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) -> None:
-    arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
-    folder = race_session(tmp_path / "s", arms)
+    sides = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
+    folder = search_session(tmp_path / "s", sides)
     for turn, why in enumerate(("made up", "not run: a node of the batch job died")):
         file = folder / "records" / f"x.{turn}.s001.jsonl"
         file.write_text(file.read_text().replace("made up", why))
@@ -106,14 +105,14 @@ def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) ->
     assert not found.failures and "s001" not in found.scores
     for name in ("x.0.s001", "x.1.s001"):  # --resume: another job measured them
         good = folder / "records" / f"{name.replace('s001', DEFAULT)}.jsonl"
-        text = good.read_text().replace(f'"{good.stem}"', f'"{name}"').replace('"arm": "default"', '"arm": "s001"')
+        text = good.read_text().replace(f'"{good.stem}"', f'"{name}"').replace('"side": "default"', '"side": "s001"')
         (folder / "records" / f"{name}.r1.jsonl").write_text(text)
     again = measured.read(folder)
     assert not again.not_run and not again.failures and set(again.scores["s001"]) == {0, 1}
 
 
 def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", {**BEHAVIOURS, TUNED: Behaviour(0.8, 1.02)})
+    folder = search_session(tmp_path / "s", {**BEHAVIOURS, TUNED: Behaviour(0.8, 1.02)})
     for turn in range(2):
         file = folder / "records" / f"x.{turn}.{TUNED}.jsonl"
         *lines, last = file.read_text().splitlines()
@@ -136,11 +135,11 @@ def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
 
 
 def test_a_recorded_quantity_can_be_the_objective(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", BEHAVIOURS, objective="time", bounds={})
+    folder = search_session(tmp_path / "s", BEHAVIOURS, objective="time", bounds={})
     found = measured.read(folder)
     gains = decide.differences("s001", DEFAULT, found.scores)
     assert min(gains) > 0, "less time is better"
-    wrong = race_session(tmp_path / "t", BEHAVIOURS, objective="colour", bounds={})
+    wrong = search_session(tmp_path / "t", BEHAVIOURS, objective="colour", bounds={})
     with pytest.raises(UsageError, match=r"records no such quantity.*total_s"):
         measured.read(wrong)
 
@@ -170,7 +169,7 @@ def test_words_that_cannot_be_measured(tmp_path: Path) -> None:
 
 def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_path: Path) -> None:
     """As with FI_TCP_NODELAY=0: alone it took longer than the whole step, in which it had come meanwhile."""
-    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    folder = search_session(tmp_path / "s", BEHAVIOURS)
     before = measured.read(folder).plain["s001"]
     for file in (folder / "records").glob("*.s001.jsonl"):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -183,28 +182,21 @@ def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_p
     assert measured.read(folder).plain["s001"] == pytest.approx(before, abs=0.02)
 
 
-RACE = {
-    "variant": "adaptive", "objective": "time", "bounds": {}, "search": "grid", "at_once": 6,
+SEARCH = {
+    "variant": "adaptive", "objective": "time", "bounds": {}, "method": "grid", "at_once": 6,
     "block_rounds": 6, "confirm": 12, "points": [], "untuned": [], "space": [], "contenders": [], "blocks": [],
 }  # fmt: skip
 
 
-def test_a_session_with_old_names_is_read() -> None:
-    old = {now: before for before, now in archive.RENAMED.items()}
-    asked = {old.get(name, name): value for name, value in RACE.items()}
-    assert {"seats", "settle"} <= asked.keys()
-    assert measured.of({"request": {"race": asked}}) == measured.of({"request": {"race": RACE}})
-
-
 def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
-    race = confirmed(0.2)
-    alone = {arm: turns for arm, turns in race.scores.items() if arm != OLD}
-    lost = replace(race, scores=alone, failures={OLD: "exit status 3."})
+    search = confirmed(0.2)
+    alone = {side: turns for side, turns in search.scores.items() if side != OLD}
+    lost = replace(search, scores=alone, failures={OLD: "exit status 3."})
     sentence = verdict.of(lost).sentence
     assert "no round has both it and the default, a launch of the default failed: exit status 3." in sentence
     assert "nan" not in sentence + document.document(lost, verdict.of(lost), {})
-    few = {turn: one for turn, one in race.scores[OLD].items() if turn < 9}
-    fewer = replace(race, scores={**race.scores, OLD: few}, failures={BARE: "it hangs"})
+    few = {turn: one for turn, one in search.scores[OLD].items() if turn < 9}
+    fewer = replace(search, scores={**search.scores, OLD: few}, failures={BARE: "it hangs"})
     told = verdict.of(fewer).sentence
     assert "not shown at the level of 1 %, a launch of the reference failed: it hangs (efficiency +0." in told
     timed = replace(fewer, asked=replace(fewer.asked, objective="time", bounds={}))
@@ -212,25 +204,25 @@ def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
 
 
 def test_where_the_default_fails_late_in_a_confirmation_the_rounds_before_that_decide() -> None:
-    race = confirmed(0.2)
+    search = confirmed(0.2)
     ends = {OLD: 17, TUNED: 18}  # the default failed in the last round
-    scores = {arm: {turn: one for turn, one in turns.items() if turn < ends.get(arm, 99)}
-              for arm, turns in race.scores.items()}  # fmt: skip
-    told = verdict.of(replace(race, scores=scores, failures={OLD: "exit status 3."}))
+    scores = {side: {turn: one for turn, one in turns.items() if turn < ends.get(side, 99)}
+              for side, turns in search.scores.items()}  # fmt: skip
+    told = verdict.of(replace(search, scores=scores, failures={OLD: "exit status 3."}))
     assert told.confirmed and told.rounds == 11
     assert told.sentence.endswith("not tuned, a launch of the default failed: exit status 3.")
-    winner = verdict.of(replace(race, scores=scores, failures={TUNED: "exit status 3."}))
+    winner = verdict.of(replace(search, scores=scores, failures={TUNED: "exit status 3."}))
     assert not winner.confirmed and "a launch failed: exit status 3" in winner.sentence
 
 
 def test_the_interval_of_a_confirmation_holds_over_all_looks_as_its_level_does() -> None:
-    race = confirmed(0.2)
-    told = verdict.of(race)
-    once = verdict.of(replace(race, asked=replace(race.asked, looks=1)))
+    search = confirmed(0.2)
+    told = verdict.of(search)
+    once = verdict.of(replace(search, asked=replace(search.asked, looks=1)))
     assert told.gain and once.gain and told.gain.low < once.gain.low < once.gain.high < told.gain.high
-    (cell,) = [cell for cell in told.cells if cell.arm == TUNED]
+    (cell,) = [cell for cell in told.cells if cell.side == TUNED]
     assert cell.gain == told.gain
-    text = document.document(race, told, {})
+    text = document.document(search, told, {})
     assert document.AFRESH in text and document.SELECTED in text
 
 
@@ -245,7 +237,7 @@ def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_co
     heavy = {DEFAULT: 1.08, "s001": 1.02, "s002": 1.02}
     worse = made({DEFAULT: 0.0, "s001": -0.1, "s002": -0.2}, bounds=heavy)
     assert decide.state(worse).leader == "s001", "the default may not be taken"
-    fresh = confirmed(-0.1, inflation=1.02, race=worse, of_default=1.08)
+    fresh = confirmed(-0.1, inflation=1.02, search=worse, of_default=1.08)
     told = verdict.of(fresh)
     assert told.confirmed and told.values == {"burst": "20"}
     assert "The default breaks inflation<=1.05 (1.08). s001" in told.sentence
@@ -254,10 +246,10 @@ def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_co
     close = replace(fresh, scores={**fresh.scores, TUNED: turns})
     assert "it is not shown to keep inflation<=1.05" in verdict.of(close).sentence
     assert verdict.undecided(close), "it keeps the bound as far as is known"
-    assert not verdict.of(confirmed(-0.1, race=worse)).confirmed, (
+    assert not verdict.of(confirmed(-0.1, search=worse)).confirmed, (
         "there the default keeps the bound, so the gain decides"
     )
-    assert verdict.of(confirmed(0.1, race=worse)).confirmed
+    assert verdict.of(confirmed(0.1, search=worse)).confirmed
     none = verdict.of(made({DEFAULT: 0.0, "s001": 0.1}, bounds={DEFAULT: 1.08, "s001": 1.2}))
     assert none.sentence.startswith("The default breaks inflation<=1.05 (1.08), and of 1 settings in 6 rounds none")
 
@@ -265,11 +257,11 @@ def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_co
 def test_a_bound_that_the_winner_is_on_is_not_called_kept() -> None:
     """Half of the launches lie below it and half above."""
     bounded = made({DEFAULT: 0.0, "s001": 0.2}, bounds={DEFAULT: 1.0, "s001": 1.0})
-    race = confirmed(0.2, race=bounded)
+    search = confirmed(0.2, search=bounded)
     on_it = {turn: replace(one, bounds={"inflation": 1.05 + 0.01 * (-1) ** turn - 1e-4 * turn})
-             for turn, one in race.scores[TUNED].items()}  # fmt: skip
-    close = verdict.of(replace(race, scores={**race.scores, TUNED: on_it}))
-    assert verdict.of(race).confirmed and not close.confirmed
+             for turn, one in search.scores[TUNED].items()}  # fmt: skip
+    close = verdict.of(replace(search, scores={**search.scores, TUNED: on_it}))
+    assert verdict.of(search).confirmed and not close.confirmed
     assert "it is not shown to keep inflation<=1.05" in close.sentence
 
 
@@ -278,69 +270,71 @@ SMALL, LARGE = '{"size_bytes": 65536}', '{"size_bytes": 4194304}'
 
 def test_a_winner_that_loses_at_a_point_is_a_trade() -> None:
     """0.30 and 0.90 become 0.75 and 0.55: better in the mean, and worse at one size."""
-    race = confirmed(0.05)
+    search = confirmed(0.05)
     each = {OLD: {SMALL: 0.30, LARGE: 0.90}, TUNED: {SMALL: 0.75, LARGE: 0.55}}
-    scores = {arm: {turn: replace(one, points=each[arm]) for turn, one in race.scores[arm].items()} for arm in each}
-    told = verdict.of(replace(race, scores={**race.scores, **scores}))
+    scores = {
+        side: {turn: replace(one, points=each[side]) for turn, one in search.scores[side].items()} for side in each
+    }
+    told = verdict.of(replace(search, scores={**search.scores, **scores}))
     assert told.confirmed and "is a trade: efficiency +0.05" in told.sentence
     assert "; at 64 KB efficiency +0.450" in told.sentence and "; loses at 4 MB efficiency -0.350" in told.sentence
     better = {turn: replace(one, points={SMALL: 0.75, LARGE: 0.95}) for turn, one in scores[TUNED].items()}
-    good = verdict.of(replace(race, scores={**race.scores, **scores, TUNED: better})).sentence
+    good = verdict.of(replace(search, scores={**search.scores, **scores, TUNED: better})).sentence
     assert "beats the default" in good and "at 4 MB efficiency +0.050" in good
 
 
 def test_a_program_whose_results_nobody_checks_is_said_to_be_unverified() -> None:
-    race = confirmed(0.2)
-    open_ = replace(race, asked=replace(race.asked, verified=False))
-    assert verdict.UNVERIFIED not in verdict.of(race).sentence
+    search = confirmed(0.2)
+    open_ = replace(search, asked=replace(search.asked, verified=False))
+    assert verdict.UNVERIFIED not in verdict.of(search).sentence
     assert verdict.of(open_).sentence.endswith(verdict.UNVERIFIED)
     assert verdict.UNVERIFIED in document.document(open_, verdict.of(open_), {})
     program = {"command": ["./app"], "folder": "/", "check": "", "case": ""}
-    shown = {"session": "s", "request": {"race": RACE, "program": program}}
+    shown = {"session": "s", "request": {"search": SEARCH, "program": program}}
     assert not measured.of(shown).verified
     for known in (None, {**program, "check": "energy.*"}):
-        assert measured.of({**shown, "request": {"race": RACE, "program": known}}).verified
+        assert measured.of({**shown, "request": {"search": SEARCH, "program": known}}).verified
 
 
 def test_the_front_has_no_setting_that_failed_and_holds_both_against_the_default_of_the_same_rounds() -> None:
-    race = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.0}, rounds=12)
-    assert {place.name for place in verdict.front(replace(race, failures={"s001": "it hangs"}))} == {DEFAULT, "s002"}
+    search = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.0}, rounds=12)
+    assert {place.name for place in verdict.front(replace(search, failures={"s001": "it hangs"}))} == {DEFAULT, "s002"}
     hard = {  # where s002 ran every launch was worse, the default's as well
-        arm: {turn: Score(one.value - 5 * (turn < 6), {"inflation": one.bounds["inflation"] + (turn < 6)})
-              for turn, one in turns.items() if arm != "s002" or turn < 6}
-        for arm, turns in race.scores.items()
+        side: {turn: Score(one.value - 5 * (turn < 6), {"inflation": one.bounds["inflation"] + (turn < 6)})
+              for turn, one in turns.items() if side != "s002" or turn < 6}
+        for side, turns in search.scores.items()
     }  # fmt: skip
-    found = replace(race, scores=hard)
+    found = replace(search, scores=hard)
     places = {place.name: place for place in verdict.front(found)}
     assert places["s002"].gain.value == pytest.approx(-0.1, abs=0.01)
     assert places["s002"].cost == pytest.approx(places[DEFAULT].cost, abs=0.01)
-    alone = verdict.front(race)
+    alone = verdict.front(search)
     assert {place.name for place in alone if place.breaks} == {"s001"}
-    assert [row[3] for row in document.front(race)[1] if row[0] == "s001"] == ["1.1, which breaks a bound"]
-    (drawn,) = [figure for figure in figures.draw(race) if figure.name == "tuning_pareto"]
+    assert [row[3] for row in document.front(search)[1] if row[0] == "s001"] == ["1.1, which breaks a bound"]
+    (drawn,) = [figure for figure in figures.draw(search) if figure.name == "tuning_pareto"]
     assert "breaks a bound" in drawn.caption
     assert set(drawn.points.loc[drawn.points["breaks"], "setting"]) == {"s001"}
 
 
 def test_of_several_values_it_is_said_whose_share_was_not_measured() -> None:
-    race = confirmed(0.2)
+    search = confirmed(0.2)
     space = (Axis("burst", ("default", "1")), Axis("nice", ("default", "5")), Axis("UCX_TLS", ("default", "tcp"), True))
-    race = replace(race, asked=replace(race.asked, space=space))
-    alone = replace(race, scores={**race.scores, ENGINE_ALONE: race.scores[OLD], MPI_ALONE: race.scores[OLD]})
+    search = replace(search, asked=replace(search.asked, space=space))
+    alone = replace(search, scores={**search.scores, ENGINE_ALONE: search.scores[OLD], MPI_ALONE: search.scores[OLD]})
     burst, nice, tls = {"burst": "1"}, {"nice": "5"}, {"UCX_TLS": "tcp"}
 
     def unmeasured(found: Measured, values: dict[str, str]) -> list[str]:
         shown = document.of(found, values, {"UCX_TLS": (True, "UCX prints it")})
         return [name for name, why in shown.items() if why.endswith(document.NO_SHARE)]
 
-    assert unmeasured(race, burst) == [], "all of the gain is its own"
-    assert unmeasured(race, burst | nice) == ["burst", "nice"]
+    assert unmeasured(search, burst) == [], "all of the gain is its own"
+    assert unmeasured(search, burst | nice) == ["burst", "nice"]
     assert unmeasured(alone, burst | tls) == []
-    assert unmeasured(race, burst | tls) == ["burst", "UCX_TLS"], "those launches were not made"
+    assert unmeasured(search, burst | tls) == ["burst", "UCX_TLS"], "those launches were not made"
     assert unmeasured(alone, burst | nice | tls) == ["burst", "nice"]
 
 
-ARM_OF = {"a": DEFAULT, "b": "s001"}
+SIDE_OF = {"a": DEFAULT, "b": "s001"}
 TIME, RATE = "total_s", "mflops"
 
 
@@ -356,7 +350,7 @@ def scores(monkeypatch: pytest.MonkeyPatch, points: dict[tuple[str, str], Point]
     made = {("study", "here", "mpich", *key): one for key, one in points.items()}
     monkeypatch.setattr(measured, "measured", lambda _: made)
     records: Any = SimpleNamespace(points=[1])
-    return measured._by_quantity(records, Asked(measured.TIME, ()), ARM_OF)
+    return measured._by_quantity(records, Asked(measured.TIME, ()), SIDE_OF)
 
 
 def test_every_setting_is_judged_by_what_the_default_is_judged_by(monkeypatch: pytest.MonkeyPatch) -> None:

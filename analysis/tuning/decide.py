@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who goes on after each block of a race, and why the others do not.
+"""Who goes on after each block of a search, and why the others do not.
 
 Every contender is held against the leader over the rounds that both ran, by Wilcoxon's signed-rank test and with Holm's
-correction over all that race: who is shown to be worse is out. So is what fails, what is shown to break a bound, and
+correction over all that search: who is shown to be worse is out. So is what fails, what is shown to break a bound, and
 what has had its rounds without leading. The default cannot be put out; where nothing is better, it leads. Where it
 breaks a bound itself, the best of those that keep all bounds leads, even if its objective is worse than the default's.
 """
@@ -48,23 +48,23 @@ class State:
 
 
 def state(found: Measured) -> State:
-    """What is known after all blocks of the race itself."""
+    """What is known after all blocks of the search itself."""
     out: dict[str, str] = {}
     alive: list[str] = []
     seen: set[str] = set()
-    raced: Counter[str] = Counter()  # in how many blocks that count
+    searched: Counter[str] = Counter()  # in how many blocks that count
     leader = DEFAULT
-    for block in found.asked.raced:
-        alive += [name for name in block.arms if name in found.asked.contenders and name not in seen]
+    for block in found.asked.searched:
+        alive += [name for name in block.sides if name in found.asked.contenders and name not in seen]
         seen.update(alive)
-        raced.update(alive if _counts(block, found.scores) else ())
+        searched.update(alive if _counts(block, found.scores) else ())
         scores = _until(found.scores, block)
         for name, why in _broken(alive, block, found, scores).items():
             out[name] = why
         alive = [name for name in alive if name not in out]
         leader = _leader(alive, found, scores)
         out |= _worse(alive, leader, scores)
-        out |= _tired(alive, leader, raced, out)
+        out |= _tired(alive, leader, searched, out)
         alive = [name for name in alive if name not in out]
     ran = [name for name in found.asked.contenders if name in seen]
     return State({name: standing(name, found, out.get(name, "")) for name in ran}, alive, leader)
@@ -77,20 +77,20 @@ def fewest_rounds(settings: int) -> int:
 
 
 def standing(name: str, found: Measured, out: str = "", against: str = DEFAULT, level: float = INTERVAL) -> Standing:
-    """Of an arm, over all rounds in which it and `against` were measured. `level`: of either side of its intervals."""
+    """Of a side, over all rounds in which it and `against` were measured. `level`: of either side of its intervals."""
     gains = differences(name, against, found.scores)
     bounds = bounds_of(name, found.scores, found.asked.bounds, level)
     return Standing(name, len(gains), middle(gains, level), bounds, out)
 
 
 def differences(name: str, against: str, scores: Scores) -> list[float]:
-    """By how much an arm is better than another in each round that has both."""
+    """By how much a side is better than another in each round that has both."""
     mine, theirs = scores.get(name, {}), scores.get(against, {})
     return [mine[turn].value - theirs[turn].value for turn in sorted(mine) if turn in theirs]
 
 
 def bounds_of(name: str, scores: Scores, wanted: Mapping[str, float], level: float = INTERVAL) -> dict[str, Middle]:
-    """What is bounded, of an arm over all its rounds; nothing where it has none."""
+    """What is bounded, of a side over all its rounds; nothing where it has none."""
     mine = scores.get(name, {})
     return {word: middle([one.bounds[word] for one in mine.values()], level) for word in wanted} if mine else {}
 
@@ -101,26 +101,26 @@ def broken(bounds: Mapping[str, Middle], wanted: Mapping[str, float]) -> list[st
 
 
 def broken_by_default(found: Measured) -> list[str]:
-    """The bounds that the default breaks in the race itself: its objective is then none to be held against."""
+    """The bounds that the default breaks in the search itself: its objective is then none to be held against."""
     return broken(bounds_of(DEFAULT, found.scores, found.asked.bounds), found.asked.bounds)
 
 
 def _until(scores: Scores, block: Block) -> dict[str, dict[int, Score]]:
     """What was known when this block was over."""
     end = block.turns.stop
-    return {arm: {turn: one for turn, one in turns.items() if turn < end} for arm, turns in scores.items()}
+    return {side: {turn: one for turn, one in turns.items() if turn < end} for side, turns in scores.items()}
 
 
 def _counts(block: Block, scores: Scores) -> bool:
     """Whether any launch of the block has a value. None has where the reference failed in all of its rounds: they say
-    nothing of the settings, which then race as if these rounds had not been run."""
-    return any(turn in scores.get(arm, {}) for arm in block.arms for turn in block.turns)
+    nothing of the settings, which then search as if these rounds had not been run."""
+    return any(turn in scores.get(side, {}) for side in block.sides for turn in block.turns)
 
 
 def _broken(alive: Sequence[str], block: Block, found: Measured, scores: Scores) -> dict[str, str]:
     """Those that fail, and those that are shown to break a bound."""
     by_now = [name for name in found.failures if found.failed_in.get(name, block.first) < block.turns.stop]
-    out = {name: f"failed: {found.failures[name]}" for name in alive if name in by_now and name in block.arms}
+    out = {name: f"failed: {found.failures[name]}" for name in alive if name in by_now and name in block.sides}
     for name in (name for name in alive if name not in out):
         mine = scores.get(name, {})
         if not mine:
@@ -159,10 +159,10 @@ def _worse(alive: Sequence[str], leader: str, scores: Scores) -> dict[str, str]:
     return found
 
 
-def _tired(alive: Sequence[str], leader: str, raced: Mapping[str, int], out: Mapping[str, str]) -> dict[str, str]:
+def _tired(alive: Sequence[str], leader: str, searched: Mapping[str, int], out: Mapping[str, str]) -> dict[str, str]:
     """Those that had their rounds and do not lead: what is not told from the leader is worth no more of them."""
     return {
         name: f"not shown to be better than {leader} in {PATIENCE} blocks"
         for name in alive
-        if name != leader and name not in out and raced[name] >= PATIENCE
+        if name != leader and name not in out and searched[name] >= PATIENCE
     }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a race found, as Markdown and as JSON: the verdict, the confirmation, every setting that was tried.
+"""What a search found, as Markdown and as JSON: the verdict, the confirmation, every setting that was tried.
 
 `of`: what shows that the values of a winner acted: the engine says in each record with which settings it ran, and of
-the MPI's variables it was asked before the race (harness.job.read_back). And whether a value's own share of the gain
+the MPI's variables it was asked before the search (harness.job.read_back). And whether a value's own share of the gain
 was measured: several that were found together may owe it to one of them.
 """
 
@@ -37,8 +37,8 @@ def _alone(name: str, found: Measured, values: Mapping[str, str]) -> bool:
     """Whether a value was measured afresh without any other of the winner."""
     of_mpi = {axis.name for axis in found.asked.space if axis.of_mpi}
     beside = [other for other in values if (other in of_mpi) == (name in of_mpi)]
-    arm = MPI_ALONE if name in of_mpi else ENGINE_ALONE
-    return len(values) == 1 or (len(beside) == 1 and bool(found.scores.get(arm)))
+    side = MPI_ALONE if name in of_mpi else ENGINE_ALONE
+    return len(values) == 1 or (len(beside) == 1 and bool(found.scores.get(side)))
 
 
 def _reported(name: str, found: Measured) -> str:
@@ -103,7 +103,7 @@ def _cells(found: Measured, verdict: Verdict) -> list[str]:
 
 
 def _against(cell: Cell, found: Measured) -> str:
-    if cell.arm == OLD:
+    if cell.side == OLD:
         return "what the others are held against"
     return "–" if math.isnan(cell.gain.value) else gain_words(cell.gain, found)
 
@@ -172,7 +172,7 @@ def _finite(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Step:
-    """`alive` race on, beside `new` settings. It is over where nothing is new and nobody is left who could still come
+    """`alive` search on, beside `new` settings. It is over where nothing is new and nobody is left who could still come
     to lead; `state.leader` is then its winner."""
 
     state: State
@@ -188,9 +188,9 @@ def next_(found: Measured, seed: int) -> Step:
     """What the next block would have; new settings take the places of those that are out."""
     state = decide.state(found)
     free = max(0, found.asked.at_once - len(state.alive))
-    source = propose(found.asked.space, tried(found, state), found.asked.search, seed)
-    racing = [found.asked.contenders[name] for name in state.alive]
-    new = (values for values in source if values not in racing)
+    source = propose(found.asked.space, tried(found, state), found.asked.method, seed)
+    searching = [found.asked.contenders[name] for name in state.alive]
+    new = (values for values in source if values not in searching)
     return Step(state, state.alive, list(itertools.islice(new, free)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of a race: who led when and who went out, objective against cost, and which values went with which gain."""
+"""Figures of a search: who led when and who went out, objective against cost, and which values went with which gain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OTHERS = "others"
 def draw(found: Measured) -> list[Drawn]:
     """All that there is to draw; what has no points is left out."""
     source = f"Data: session {found.session}."
-    made = [_race(found, source), _front(found, source), _coordinates(found, source)]
+    made = [_search(found, source), _front(found, source), _coordinates(found, source)]
     return [figure for figure in made if figure is not None]
 
 
@@ -49,7 +49,7 @@ def _shown(gain: float, found: Measured) -> float:
     return 100 * math.expm1(gain) if by_ratio(found.asked.objective) else gain
 
 
-def _race(found: Measured, source: str) -> Drawn | None:
+def _search(found: Measured, source: str) -> Drawn | None:
     """The gain of each setting as it was known after each of its rounds; hollow where it went out."""
     ordered = _best(found)
     if not ordered:
@@ -71,7 +71,7 @@ def _race(found: Measured, source: str) -> Drawn | None:
         "round", "round", _gain_label(found), x_axis="number", series="setting", column="", order=tuple(ordered),
         look=_setting_look, hollow=lambda point: bool(point["out"]), lines={"the default": 0.0},
     )  # fmt: skip
-    return Drawn("tuning_race", "Who led when", caption, pd.DataFrame(rows), plot)
+    return Drawn("tuning_search", "Who led when", caption, pd.DataFrame(rows), plot)
 
 
 def _setting_look(name: str, index: int) -> VariantStyle:

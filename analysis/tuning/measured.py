@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the records of a race say: of each arm and round the objective, and what is bounded.
+"""What the records of a search say: of each side and round the objective, and what is bounded.
 
 The objective is a metric of overlap, for which each round has a launch of bare under the MPI as it is, whose times of
-communication and computation all arms of the round are held against; or a recorded quantity, or the `time` that the
+communication and computation all sides of the round are held against; or a recorded quantity, or the `time` that the
 study is about. It is turned so that more is better, and logarithms are taken of what is compared by ratio.
 
-`Asked`: what it was asked for and what was planned of it, as its session.json says (harness.job.race).
+`Asked`: what it was asked for and what was planned of it, as its session.json says (harness.job.search).
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ from analysis.records import frames
 from analysis.records.frames import NOT_RUN
 from analysis.records.load import Records, load
 from analysis.records.read import Quantity, judged_by
-from harness.base import archive
 
-# The names of arms are those of harness.job.race, which is not imported here; a test holds them against each other.
+# The names of sides are those of harness.job.search, which is not imported here; a test holds them against each other.
 DEFAULT, REFERENCE, CONFIRM = "default", "reference", "confirm."
 UNSET = "default"  # a parameter's value that leaves it alone
 CHANGED = 3  # parameters that a first setting changes: a bad value of one of many would hide the others
-# The arms of a confirmation: the winner and the default afresh, and the two factors of the winner one by one.
+# The sides of a confirmation: the winner and the default afresh, and the two factors of the winner one by one.
 TUNED = f"{CONFIRM}tuned"
 OLD = f"{CONFIRM}{DEFAULT}"
 ENGINE_ALONE = f"{CONFIRM}tuned-engine"  # under the MPI as it is
@@ -64,9 +63,9 @@ class Tried:
 
 @dataclass(frozen=True)
 class Block:
-    """Rounds of the same arms; `first` is the number of its first round."""
+    """Rounds of the same sides; `first` is the number of its first round."""
 
-    arms: tuple[str, ...]
+    sides: tuple[str, ...]
     rounds: int
     first: int
 
@@ -83,7 +82,7 @@ class Asked:
     objective: str
     space: tuple[Axis, ...]
     bounds: Mapping[str, float] = field(default_factory=dict)
-    search: str = "effects"
+    method: str = "effects"
     at_once: int = 6
     block_rounds: int = 6
     confirm: int = 12
@@ -95,39 +94,38 @@ class Asked:
     verified: bool = True  # False for a program of one's own whose result nothing finds in its output
 
     @property
-    def raced(self) -> list[Block]:
-        """The blocks of the race itself."""
-        return [block for block in self.blocks if block.rounds and not block.arms[0].startswith(CONFIRM)]
+    def searched(self) -> list[Block]:
+        """The blocks of the search itself."""
+        return [block for block in self.blocks if block.rounds and not block.sides[0].startswith(CONFIRM)]
 
     @property
     def confirmed(self) -> list[Block]:
         """The blocks in which the winner was measured afresh."""
-        return [block for block in self.blocks if block.rounds and block.arms[0].startswith(CONFIRM)]
+        return [block for block in self.blocks if block.rounds and block.sides[0].startswith(CONFIRM)]
 
 
 def of(facts: Mapping[str, Any]) -> Asked:
-    """What a session's facts say; UsageError if it is none of a race."""
-    race = (facts.get("request") or {}).get("race")
-    if not race:
+    """What a session's facts say; UsageError if it is none of a search."""
+    search = (facts.get("request") or {}).get("search")
+    if not search:
         raise UsageError(f"{facts.get('session', 'this')} is no session of ./bench tune.")
-    race = {archive.RENAMED.get(name, name): value for name, value in race.items()}
     blocks, first = [], 0
-    for block in race["blocks"]:
-        blocks.append(Block(tuple(block["arms"]), block["rounds"], first))
+    for block in search["blocks"]:
+        blocks.append(Block(tuple(block["sides"]), block["rounds"], first))
         first += block["rounds"]
     return Asked(
-        objective=race["objective"],
-        space=tuple(Axis(axis["name"], tuple(axis["values"]), axis["of_mpi"]) for axis in race["space"]),
-        bounds=dict(race["bounds"]),
-        search=race["search"],
-        at_once=race["at_once"],
-        block_rounds=race["block_rounds"],
-        confirm=race["confirm"],
-        looks=race.get("looks", 1),
-        contenders={one["name"]: dict(one["values"]) for one in race["contenders"]},
+        objective=search["objective"],
+        space=tuple(Axis(axis["name"], tuple(axis["values"]), axis["of_mpi"]) for axis in search["space"]),
+        bounds=dict(search["bounds"]),
+        method=search["method"],
+        at_once=search["at_once"],
+        block_rounds=search["block_rounds"],
+        confirm=search["confirm"],
+        looks=search.get("looks", 1),
+        contenders={one["name"]: dict(one["values"]) for one in search["contenders"]},
         blocks=tuple(blocks),
-        variant=race["variant"],
-        elsewhere=race["points"] != race["untuned"],
+        variant=search["variant"],
+        elsewhere=search["points"] != search["untuned"],
         verified=_verified(facts["request"].get("program")),
     )
 
@@ -159,10 +157,11 @@ class Score:
 
 @dataclass(frozen=True)
 class Measured:
-    """`scores`: arm -> round -> what was measured; `failures`: arm -> why a launch of it does not count; `plain`: arm
-    -> round -> the objective as it is, for people. `engine`: arm -> the settings that the engine reported, a process
-    each; `seconds`: how long a launch takes, the median of all; `with_hangs`: their mean; `not_run`: launch -> why its
-    job did not come to it, which says nothing of its setting. `failed_in`: arm -> the first round with a failure."""
+    """`scores`: side -> round -> what was measured; `failures`: side -> why a launch of it does not count; `plain`:
+    side -> round -> the objective as it is, for people. `engine`: side -> the settings that the engine reported, a
+    process each; `seconds`: how long a launch takes, the median of all; `with_hangs`: their mean; `not_run`: launch ->
+    why its job did not come to it, which says nothing of its setting. `failed_in`: side -> the first round with a
+    failure."""
 
     asked: Asked
     scores: Mapping[str, Mapping[int, Score]]
@@ -224,39 +223,39 @@ def _no_quantity(objective: str, known: Collection[str]) -> UsageError:
 
 
 def read(path: Path) -> Measured:
-    """The race in a session's folder; UsageError if there is none, or its objective is none."""
+    """The search in a session's folder; UsageError if there is none, or its objective is none."""
     records = load([path])
     wanted = of(records.sessions[0])
     launches = records.launches
-    arm_of = dict(zip(launches["launch"], launches["arm"], strict=True)) if len(launches) else {}
+    side_of = dict(zip(launches["launch"], launches["side"], strict=True)) if len(launches) else {}
     turn_of = dict(zip(launches["launch"], launches["repetition"], strict=True)) if len(launches) else {}
-    failures, not_run = _failures(records, arm_of), _not_run(records)
-    good = [name for name in arm_of if name not in failures and name not in not_run]
+    failures, not_run = _failures(records, side_of), _not_run(records)
+    good = [name for name in side_of if name not in failures and name not in not_run]
     plain = (
-        _by_metrics(records, wanted, good, arm_of, turn_of)
+        _by_metrics(records, wanted, good, side_of, turn_of)
         if of_overlap(wanted)
-        else _by_quantity(records, wanted, arm_of)
+        else _by_quantity(records, wanted, side_of)
     )
     scores: dict[str, dict[int, Score]] = {}
     shown: dict[str, dict[int, float]] = {}
     valueless: dict[str, str] = {}
     for launch in good:
         if launch in plain:
-            arm, turn = str(arm_of[launch]), int(turn_of[launch])
+            side, turn = str(side_of[launch]), int(turn_of[launch])
             if why := _without_value(plain[launch][0], wanted):
-                valueless.setdefault(arm, why)
+                valueless.setdefault(side, why)
                 continue
-            scores.setdefault(arm, {})[turn], shown.setdefault(arm, {})[turn] = plain[launch]
+            scores.setdefault(side, {})[turn], shown.setdefault(side, {})[turn] = plain[launch]
     reasons: dict[str, str] = {}
     failed_in: dict[str, int] = {}
     for launch in sorted(failures, key=lambda name: int(turn_of[name])):
-        reasons.setdefault(str(arm_of[launch]), failures[launch])
-        failed_in.setdefault(str(arm_of[launch]), int(turn_of[launch]))
-    reasons |= {arm: why for arm, why in valueless.items() if arm not in scores and arm not in reasons}
+        reasons.setdefault(str(side_of[launch]), failures[launch])
+        failed_in.setdefault(str(side_of[launch]), int(turn_of[launch]))
+    reasons |= {side: why for side, why in valueless.items() if side not in scores and side not in reasons}
     reported: dict[str, list[Mapping[str, Any]]] = {}
     for row in frames.rows(launches):
         said = [report["settings"] for report in row["engines"] if "settings" in report]  # a damaged report has none
-        reported.setdefault(str(row["arm"]), []).extend(said)
+        reported.setdefault(str(row["side"]), []).extend(said)
     took: list[float] = launches["launch_s"].dropna().tolist() if len(launches) else []
     return Measured(
         asked=wanted,
@@ -286,7 +285,7 @@ def of_overlap(wanted: Asked) -> bool:
     return bool(metric_name(wanted.objective) or wanted.bounds)
 
 
-def _failures(records: Records, arm_of: Mapping[str, Any]) -> dict[str, str]:
+def _failures(records: Records, side_of: Mapping[str, Any]) -> dict[str, str]:
     """Launch -> why it does not count: a point of it failed, or it ended badly behind its last one. A later run of it
     makes up for that where it is of no setting. What was left out behind a failure is none itself, nor what the job did
     not come to."""
@@ -296,8 +295,8 @@ def _failures(records: Records, arm_of: Mapping[str, Any]) -> dict[str, str]:
     points, launches = records.points.groupby(["launch", "point"], sort=False), records.launches.groupby("launch")
     for launch, rows in [*((name, rows) for (name, _), rows in points), *launches]:
         bad = rows[~rows["status"].isin(GOOD) & ~_never_begun(rows)]
-        made_up_for = str(arm_of.get(launch)) in HELD_AGAINST and rows["status"].eq("ok").any()
-        if launch in arm_of and len(bad) and not made_up_for:
+        made_up_for = str(side_of.get(launch)) in HELD_AGAINST and rows["status"].eq("ok").any()
+        if launch in side_of and len(bad) and not made_up_for:
             found.setdefault(str(launch), str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
     return found
 
@@ -321,7 +320,7 @@ Found = dict[str, tuple[Score, float]]
 
 
 def _by_metrics(
-    records: Records, wanted: Asked, good: list[str], arm_of: Mapping[str, Any], turn_of: Mapping[str, Any]
+    records: Records, wanted: Asked, good: list[str], side_of: Mapping[str, Any], turn_of: Mapping[str, Any]
 ) -> Found:
     """Launch -> its score; a launch without a reference in its round has none."""
     rows = records.points[records.points["launch"].isin(good) & (records.points["status"] == "ok")]
@@ -331,13 +330,13 @@ def _by_metrics(
         usable, pattern = [samples[row] for row in ranks.index if row in samples], json.loads(point).get("pattern")
         medians.setdefault(launch, {})[point] = launch_times(usable, pattern, rng).medians
     reference = {
-        (int(turn_of[launch]), str(arm_of[launch]).startswith(CONFIRM)): points
+        (int(turn_of[launch]), str(side_of[launch]).startswith(CONFIRM)): points
         for launch, points in medians.items()
-        if str(arm_of[launch]).removeprefix(CONFIRM) == REFERENCE
+        if str(side_of[launch]).removeprefix(CONFIRM) == REFERENCE
     }
     found: Found = {}
     for launch, points in medians.items():
-        there = reference.get((int(turn_of[launch]), str(arm_of[launch]).startswith(CONFIRM)), {})
+        there = reference.get((int(turn_of[launch]), str(side_of[launch]).startswith(CONFIRM)), {})
         of_points = {
             point: Times(comm=there[point]["own_comm"], comp=there[point]["own_comp"], **mine)
             for point, mine in points.items()
@@ -368,7 +367,7 @@ def _score(wanted: Asked, times: Mapping[str, Times]) -> tuple[Score, float]:
     return Score(float(turned.mean()), bounds, dict(zip(times, map(float, turned), strict=True))), float(plain)
 
 
-def _by_quantity(records: Records, wanted: Asked, arm_of: Mapping[str, Any]) -> Found:
+def _by_quantity(records: Records, wanted: Asked, side_of: Mapping[str, Any]) -> Found:
     """The same of a recorded quantity: the mean of the logarithms over the points of a launch. A launch without it at a
     point that it measured has no score."""
     if not len(records.points):
@@ -377,7 +376,7 @@ def _by_quantity(records: Records, wanted: Asked, arm_of: Mapping[str, Any]) -> 
     of_default = {
         key[-1]: one.quantity
         for key, one in points.items()
-        if any(arm_of.get(launch) in (DEFAULT, OLD) for launch in one.launches)
+        if any(side_of.get(launch) in (DEFAULT, OLD) for launch in one.launches)
     }
     logs: dict[str, list[float]] = {}
     turned: dict[str, dict[str, float]] = {}
@@ -410,10 +409,10 @@ def _chosen(point: Point, objective: str, of_default: str) -> Point:
 
 
 def frame(found: Measured) -> pd.DataFrame:
-    """One row an arm and round: what figures are drawn from."""
+    """One row a side and round: what figures are drawn from."""
     rows = [
-        {"arm": arm, "round": turn, "value": found.plain[arm][turn], **score.bounds}
-        for arm, turns in found.scores.items()
+        {"side": side, "round": turn, "value": found.plain[side][turn], **score.bounds}
+        for side, turns in found.scores.items()
         for turn, score in turns.items()
     ]
-    return pd.DataFrame(rows, columns=None if rows else ["arm", "round", "value"])
+    return pd.DataFrame(rows, columns=None if rows else ["side", "round", "value"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is tried next. It is proposed from what was tried so far; whether that is any good the race alone decides.
+"""What is tried next. It is proposed from what was tried so far; whether that is any good the search alone decides.
 
 By the effects of single values (`by_effects`), or by Optuna. Everything is made anew each time from what the
 session holds, so nothing has to be kept.
@@ -31,13 +31,13 @@ ATTEMPTS = 200  # at a setting that was not tried yet, after which there is perh
 STARTUP = 10  # settings that are drawn by chance before anything can be learnt from them
 
 
-def propose(space: Sequence[Axis], tried: Sequence[Tried], search: str, seed: int) -> Iterator[dict[str, str]]:
+def propose(space: Sequence[Axis], tried: Sequence[Tried], method: str, seed: int) -> Iterator[dict[str, str]]:
     """Settings that were not tried, each once, best first as the search has it; ends when none is found any more.
 
     A setting is what is not left alone. The default is known, so it is not proposed.
     """
     seen = {_key({}), *(_key(one.values) for one in tried)}
-    for values in _source(space, tried, search, seed):
+    for values in _source(space, tried, method, seed):
         if _key(values) not in seen:
             seen.add(_key(values))
             yield values
@@ -51,13 +51,13 @@ def _changed(values: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: value for name, value in values if value != UNSET}
 
 
-def _source(space: Sequence[Axis], tried: Sequence[Tried], search: str, seed: int) -> Iterator[dict[str, str]]:
-    if search == "grid":
+def _source(space: Sequence[Axis], tried: Sequence[Tried], method: str, seed: int) -> Iterator[dict[str, str]]:
+    if method == "grid":
         return _grid(space)
     seed += len(tried)
-    if search == "effects":
+    if method == "effects":
         return itertools.chain(by_effects(space, tried, seed), _random(space, seed))
-    return _random(space, seed) if search == "random" else _tpe(space, tried, seed)
+    return _random(space, seed) if method == "random" else _tpe(space, tried, seed)
 
 
 def _grid(space: Sequence[Axis]) -> Iterator[dict[str, str]]:

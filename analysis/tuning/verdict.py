@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a race found: a setting that is confirmed to be better than the default, or that nothing is.
+"""What a search found: a setting that is confirmed to be better than the default, or that nothing is.
 
 Many settings were looked at, so the one that leads was perhaps lucky. It is measured afresh beside the default, at
 points at which nothing was tuned; only those rounds decide. Where they leave it open, more are run: each look has its
@@ -9,8 +9,8 @@ MPI's variables, are measured one by one beside both together, so that a gain ha
 A confirmation ends with the first launch of the winner or the default that fails. A winner that failed is not
 confirmed; where the default failed, the rounds before that decide, since all of them have both.
 
-A default that breaks a bound in the race is none to be better than: there a setting is confirmed by being shown to keep
-that bound, where the default breaks it afresh. Where the default then keeps it, the gain decides as ever.
+A default that breaks a bound in the search is none to be better than: there a setting is confirmed by being shown to
+keep that bound, where the default breaks it afresh. Where the default then keeps it, the gain decides as ever.
 
 `front`: objective against its cost, what is bounded first, else inflation: which settings nothing else beats in both.
 
@@ -95,14 +95,14 @@ def cost_title(found: Measured) -> str:
 
 ERROR = 0.01  # the chance that a setting is confirmed which is no better than the default, over all looks
 UNVERIFIED = "The program's results are NOT VERIFIED: no --check says where it prints them."
-ARMS = (BARE, MPI_ALONE, OLD, ENGINE_ALONE, TUNED)
+SIDES = (BARE, MPI_ALONE, OLD, ENGINE_ALONE, TUNED)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One arm of the confirmation: the objective as it is, and by how much it is better than the default."""
+    """One side of the confirmation: the objective as it is, and by how much it is better than the default."""
 
-    arm: str
+    side: str
     words: str
     value: float
     gain: Middle
@@ -111,7 +111,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`confirmed`: `values` are what is written, else the default is. `winner`: the leader of the race."""
+    """`confirmed`: `values` are what is written, else the default is. `winner`: the leader of the search."""
 
     confirmed: bool
     sentence: str
@@ -123,7 +123,7 @@ class Verdict:
 
 
 def of(found: Measured) -> Verdict:
-    """The verdict of a race whose blocks are over; it says so where wrong results would not have been seen."""
+    """The verdict of a search whose blocks are over; it says so where wrong results would not have been seen."""
     told = _judged(found)
     return told if found.asked.verified else replace(told, sentence=f"{told.sentence} {UNVERIFIED}")
 
@@ -131,22 +131,22 @@ def of(found: Measured) -> Verdict:
 def _judged(found: Measured) -> Verdict:
     state = decide.state(found)
     leader = state.leader
-    raced = f"{len(state.standings)} settings in {sum(block.rounds for block in found.asked.raced)} rounds"
+    searched = f"{len(state.standings)} settings in {sum(block.rounds for block in found.asked.searched)} rounds"
     if leader == DEFAULT:
-        return Verdict(False, _none_led(found, state, raced), leader, {})
+        return Verdict(False, _none_led(found, state, searched), leader, {})
     if not found.asked.confirmed:
-        return Verdict(False, f"{leader} leads of {raced}; it was not confirmed.", leader, {})
+        return Verdict(False, f"{leader} leads of {searched}; it was not confirmed.", leader, {})
     gains = decide.differences(TUNED, OLD, found.scores)
-    cells = [_cell(arm, found, leader) for arm in ARMS if found.scores.get(arm)]
+    cells = [_cell(side, found, leader) for side in SIDES if found.scores.get(side)]
     gain = middle(gains, level(found))
     why = _why_not(gains, found)
     where = " at points that were not tuned" if found.asked.elsewhere else ""
     told = f"{gain_words(gain, found)} in {len(gains)} fresh rounds{where}" if gains else ""
-    best = f"{leader}, the best of {raced},"
+    best = f"{leader}, the best of {searched},"
     if why:
         sentence = f"Nothing beats the default: {best} was measured afresh, and {why}{told and f' ({told})'}."
     elif words := broken_afresh(found):
-        broken, kept = (_values_of(words, arm, found) for arm in (OLD, TUNED))
+        broken, kept = (_values_of(words, side, found) for side in (OLD, TUNED))
         sentence = f"The default breaks {broken}. {best} keeps {kept}: {told}{_lost(found)}."
     else:
         trade, each = _at_each_point(found)
@@ -209,13 +209,13 @@ def _at_each_point(found: Measured) -> tuple[bool, str]:
 def _lost(found: Measured) -> str:
     """Why rounds of the confirmation are none, though the winner ran; empty where they all are."""
     held_against = {OLD: "the default", **({BARE: "the reference"} if of_overlap(found.asked) else {})}
-    lost = [f", a launch of {words} failed: {found.failures[arm].rstrip('.')}"
-            for arm, words in held_against.items() if arm in found.failures]  # fmt: skip
+    lost = [f", a launch of {words} failed: {found.failures[side].rstrip('.')}"
+            for side, words in held_against.items() if side in found.failures]  # fmt: skip
     return next(iter(lost), "")
 
 
 def broken_afresh(found: Measured) -> list[str]:
-    """The bounds that the default breaks in the race and in the fresh launches, too."""
+    """The bounds that the default breaks in the search and in the fresh launches, too."""
     again = decide.broken(decide.bounds_of(OLD, found.scores, found.asked.bounds), found.asked.bounds)
     return [word for word in decide.broken_by_default(found) if word in again]
 
@@ -231,18 +231,18 @@ def _not_shown_to_keep(found: Measured) -> str:
     return ""
 
 
-def _values_of(words: list[str], arm: str, found: Measured) -> str:
-    """These bounds with what an arm has there."""
-    shown = decide.bounds_of(arm, found.scores, found.asked.bounds)
+def _values_of(words: list[str], side: str, found: Measured) -> str:
+    """These bounds with what a side has there."""
+    shown = decide.bounds_of(side, found.scores, found.asked.bounds)
     return " and ".join(f"{word}<={found.asked.bounds[word]:g} ({shown[word].value:.3g})" for word in words)
 
 
-def _none_led(found: Measured, state: decide.State, raced: str) -> str:
-    """The sentence of a race that the default leads at its end, with what the best of the others reached."""
+def _none_led(found: Measured, state: decide.State, searched: str) -> str:
+    """The sentence of a search that the default leads at its end, with what the best of the others reached."""
     if words := decide.broken_by_default(found):
         broken = _values_of(words, DEFAULT, found)
-        return f"The default breaks {broken}, and of {raced} none is known to keep all bounds."
-    sentence = f"Nothing beats the default: of {raced} none led."
+        return f"The default breaks {broken}, and of {searched} none is known to keep all bounds."
+    sentence = f"Nothing beats the default: of {searched} none led."
     known = [one for one in state.standings.values() if one.rounds and one.name not in found.failures]
     allowed = [one for one in known if not decide.broken(one.bounds, found.asked.bounds)]
     if not allowed:
@@ -264,19 +264,19 @@ def _broken_bound(found: Measured) -> str:
     return ""
 
 
-def _cell(arm: str, found: Measured, winner: str) -> Cell:
-    one = decide.standing(arm, found, against=OLD, level=level(found))
-    shown = [value for turn, value in found.plain[arm].items() if turn in found.scores[arm]]
-    return Cell(arm, _factors(arm, found, winner), middle(shown, level(found)).value, one.gain, one.bounds)
+def _cell(side: str, found: Measured, winner: str) -> Cell:
+    one = decide.standing(side, found, against=OLD, level=level(found))
+    shown = [value for turn, value in found.plain[side].items() if turn in found.scores[side]]
+    return Cell(side, _factors(side, found, winner), middle(shown, level(found)).value, one.gain, one.bounds)
 
 
-def _factors(arm: str, found: Measured, winner: str) -> str:
-    """Which engine and which MPI an arm of the confirmation has, in words."""
+def _factors(side: str, found: Measured, winner: str) -> str:
+    """Which engine and which MPI a side of the confirmation has, in words."""
     of_engine = any(axis.name in found.asked.contenders[winner] for axis in found.asked.space if not axis.of_mpi)
     of_mpi = any(axis.name in found.asked.contenders[winner] for axis in found.asked.space if axis.of_mpi)
-    tuned = "tuned" if of_engine and arm in (TUNED, ENGINE_ALONE) else "default"
-    engine = "bare" if arm in (BARE, MPI_ALONE) else f"{found.asked.variant}, {tuned} settings"
-    mpi = "tuned" if of_mpi and arm in (TUNED, MPI_ALONE) else "default"
+    tuned = "tuned" if of_engine and side in (TUNED, ENGINE_ALONE) else "default"
+    engine = "bare" if side in (BARE, MPI_ALONE) else f"{found.asked.variant}, {tuned} settings"
+    mpi = "tuned" if of_mpi and side in (TUNED, MPI_ALONE) else "default"
     return f"{engine}; {mpi} MPI"
 
 

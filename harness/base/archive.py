@@ -24,8 +24,15 @@ from harness.base.paths import ROOT, STATE_DIR
 
 SUFFIX = ".tar.xz"
 FACTS = "session.json"
-# What a key of that file was called -> what it is called: sessions of every age load.
-RENAMED = {"canary": "check_run", "seats": "at_once", "settle": "block_rounds"}
+# What stands in that file from before some names changed -> what stands there today, in this order.
+RENAMED = {
+    '"search": "': '"method": "',  # what a search is called today was a race, and its method a search
+    '"race":': '"search":',
+    '"seats":': '"at_once":',
+    '"settle":': '"block_rounds":',
+    '"arms":': '"sides":',
+    '"canary":': '"check_run":',
+}
 UNPACKED = STATE_DIR / "kept"
 REFERENCE = ROOT / "results" / "reference"
 
@@ -108,3 +115,10 @@ def _extract(archive: Path, name: str, into: Path) -> None:
         raise wrong from error
     if not (into / name).is_dir():
         raise wrong
+
+
+def of_today(facts: bytes) -> bytes:
+    """The content of a session.json of any age, by the names of today."""
+    for before, today in RENAMED.items():
+        facts = facts.replace(before.encode(), today.encode())
+    return facts

@@ -4,7 +4,7 @@
 `#` begins a comment, as in the engine's own configuration files. A key in small letters is a setting of the engine
 (`variant`: its preset), one that begins with a capital (UCX_TLS, OMPI_MCA_btl) a variable of the environment, by which
 MPIs are set. A run takes the two from two files: the engine's settings belong to one variant, an MPI's variables to
-every launch, bare included. An arm of a gate takes both from one: it is compared as a whole.
+every launch, bare included. A side of a gate takes both from one: it is compared as a whole.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ against what was read, and to publish it as JSON Schema; importing it takes 0.2 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -23,21 +23,14 @@ LONGEST = 60
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
-def read(model: type[T], path: Path, renamed: Mapping[str, str] = {}) -> T:
-    """The JSON file at `path` as a `model`; UsageError if it cannot be read or is none. `renamed`: a key as older files
-    have it -> as it is called now."""
+def read(model: type[T], path: Path, of_today: Callable[[bytes], bytes] = bytes) -> T:
+    """The JSON file at `path` as a `model`; UsageError if it cannot be read or is none. `of_today`: makes of an older
+    file what it would be today."""
     try:
         text = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
-    return parse(model, with_keys(text, renamed), str(path))
-
-
-def with_keys(text: bytes, renamed: Mapping[str, str]) -> bytes:
-    """JSON whose keys have their new names."""
-    for old, new in renamed.items():
-        text = text.replace(f'"{old}":'.encode(), f'"{new}":'.encode())
-    return text
+    return parse(model, of_today(text), str(path))
 
 
 def parse(model: type[T], text: str | bytes, where: str) -> T:

@@ -23,7 +23,7 @@ from harness.commands.run import usable
 from harness.job import read_back
 from harness.job import session as sessions
 from harness.job.plan import Gate
-from harness.sessions import arms, gates
+from harness.sessions import gates, sides
 from harness.sessions import run as runs
 from harness.sessions.progress import counted
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
@@ -162,12 +162,12 @@ def _one(mpis: list[str]) -> list[str]:
 def _asked(
     request: Request, base: str, new: str, margin: str, minutes: float, on_off: bool = False
 ) -> tuple[tuple[str, str], Gate]:
-    """The two arms by their full names, and the plan of the gate but for its arms."""
+    """The two sides by their full names, and the plan of the gate but for its sides."""
     from analysis.gate import sequential  # noqa: PLC0415 - a second of imports
     from analysis.gate.aligned_ranks import fewest  # noqa: PLC0415
     from analysis.gate.decide import Rule  # noqa: PLC0415
 
-    base, new = arms.named(base), arms.named(new)
+    base, new = sides.named(base), sides.named(new)
     rule = Rule(margin=_margin(margin))
     rounds = gates.planned(request, (base, new), minutes, lambda points: fewest(rule.false_alarms / points), on_off)
     look = python("-m", "analysis.gate.judge")
@@ -191,9 +191,9 @@ def _margin(text: str) -> float:
 def _begin(
     request: Request, asked: tuple[str, str], new_options: Sequence[str], plan: Gate, out: Path | None, kept: Path
 ) -> int:
-    """Have the arms built, and run the gate in a new session."""
+    """Have the sides built, and run the gate in a new session."""
     usable(request.system)
-    whole = gates.with_arms(request, asked, new_options, plan)
+    whole = gates.with_sides(request, asked, new_options, plan)
     with runs.measuring(whole.system, "gate"):
         return _run(whole, runs.new_session(whole, "gate", sys.argv[1:]), out, kept)
 
@@ -278,12 +278,12 @@ def _origin(session: sessions.Session) -> str:
 
 
 def _untaken(session: sessions.Session) -> list[str]:
-    """The variables of arms that their MPI is not shown to have taken, in words; none where it was not asked."""
+    """The variables of sides that their MPI is not shown to have taken, in words; none where it was not asked."""
     request = from_facts(session.facts)
     found: list[str] = []
-    for arm in request.gate.arms if request.gate else []:
-        mpi = arm.mpi or request.mpis[0]
-        asked = [probe for probe in arm.probes if read_back.log_of(session.folders.logs, mpi, probe).exists()]
+    for side in request.gate.sides if request.gate else []:
+        mpi = side.mpi or request.mpis[0]
+        asked = [probe for probe in side.probes if read_back.log_of(session.folders.logs, mpi, probe).exists()]
         found += read_back.doubts(asked, session.folders.logs, mpi)
     return list(dict.fromkeys(found))
 
@@ -351,5 +351,5 @@ def _checkout(commit: str) -> str:
 
 
 def _short(words: str) -> str:
-    """An arm in a table: a commit's name at the length at which git tells one from another."""
+    """A side in a table: a commit's name at the length at which git tells one from another."""
     return re.sub(rf"(?<=^commit:)([0-9a-f]{{{SHORT}}})[0-9a-f]+", r"\1", words)

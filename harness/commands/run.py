@@ -131,7 +131,7 @@ def again(model: sessions.Session, slowdown: float, dry_run: bool) -> int:
 def go_on(session: sessions.Session, force: bool, dry_run: bool, launches: int | None = None) -> int:
     """Run what a session lacks, or of each variant as many launches; the exit status."""
     request = from_facts(session.facts)
-    if request.race:
+    if request.search:
         raise UsageError(f"Session {session.name} is a search of settings: {runs.resuming(session)} goes on with it.")
     if launches:
         request = _with_launches(request, session, launches)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench tune: which settings of the engine and of the MPI are best here? A race, and a winner that is confirmed."""
+"""./bench tune: which settings of the engine and of the MPI are best here? A search, and a winner that is confirmed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.commands import options, program_options, tune_tables
 from harness.commands.run import usable
 from harness.job import read_back
 from harness.job import session as sessions
-from harness.job.race import COMPARED, DEFAULT, REFERENCE, Race
+from harness.job.search import COMPARED, DEFAULT, REFERENCE, Search
 from harness.job.session import State
 from harness.sessions import run as runs
 from harness.sessions import space as spaces
@@ -69,7 +69,7 @@ def tune(
         typer.Option("--subject-to", metavar="METRIC<=X", help="What the winner must keep, as in inflation<=1.05."),
     ] = [],  # noqa: B006 - Typer copies it
     minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=7 * 24 * 60, help="How long it may take.")] = 20,
-    search: Annotated[
+    method: Annotated[
         str, typer.Option("--search", metavar="effects|tpe|random|grid", help="How new settings are proposed.")
     ] = "effects",
     places: Annotated[
@@ -118,10 +118,10 @@ def tune(
         if not check:
             say("without --check no result is verified: a setting that makes the program wrong may win")
     variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)
-    race = _asked_race(variant, measured_at, objective, subject_to, minutes, search, seats or places)
+    search = _asked_search(variant, measured_at, objective, subject_to, minutes, method, seats or places)
     request = Request([found], chosen, [name], [variant], scale, measured_at.settings, seed, nodes)
     usable(chosen)
-    return _begin(request, race, space)
+    return _begin(request, search, space)
 
 
 def _one_mpi(text: str, system: systems.System) -> str:
@@ -131,25 +131,25 @@ def _one_mpi(text: str, system: systems.System) -> str:
     return names[0]
 
 
-def _asked_race(
+def _asked_search(
     variant: str,
     at: tuning.Points,
     objective: str,
     subject_to: Sequence[str],
     minutes: float,
-    search: str,
+    method: str,
     places: int,
-) -> Race:
-    """The race as it is asked for; what is tuned in it is not known yet. UsageError where that cannot be measured."""
+) -> Search:
+    """The search as it is asked for; what is tuned in it is not known yet. UsageError where that cannot be measured."""
     from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
 
     overlap = tuning.measures_overlap(at.tuned)
-    race = Race(
+    search = Search(
         variant=variant,
         objective=objective or ("efficiency" if overlap else "time"),
         bounds=_bounds(subject_to),
         minutes=minutes,
-        search=_search(search),
+        method=_method(method),
         at_once=places,
         block_rounds=rounds_of_block(places),
         confirm=CONFIRM,
@@ -158,25 +158,25 @@ def _asked_race(
         untuned=at.untuned,
         reference=overlap,
     )
-    measured.check_words(race.objective, race.bounds, overlap)
-    return race
+    measured.check_words(search.objective, search.bounds, overlap)
+    return search
 
 
 def _go_on(session: sessions.Session) -> int:
-    """With the race of a session that was stopped."""
+    """With the search of a session that was stopped."""
     request = from_facts(session.facts)
-    if request.race is None:
+    if request.search is None:
         raise UsageError(f"Session {session.name} is none of ./bench tune: {runs.resuming(session)} goes on with it.")
     usable(request.system)
-    _packages(request.race)
+    _packages(request.search)
     runs.set_up(request)
     with runs.measuring(request.system, session.name):
         return _run(request, runs.resumed_session(request, session, force=False))
 
 
-def _packages(race: Race) -> None:
+def _packages(search: Search) -> None:
     """Have Optuna, where it is what proposes."""
-    if race.search != OPTUNAS:
+    if search.method != OPTUNAS:
         return
     if IN_CLONE:
         environment.ensure_group("tune")
@@ -184,18 +184,18 @@ def _packages(race: Race) -> None:
         raise UsageError("--search tpe needs Optuna, the extra `tune` of the package: pip install optuna.")
 
 
-def _begin(request: Request, race: Race, space: str) -> int:
-    """Set up what a race needs, and run it in a new session."""
-    _packages(race)
-    runs.set_up(replace(request, race=race))
+def _begin(request: Request, search: Search, space: str) -> int:
+    """Set up what a search needs, and run it in a new session."""
+    _packages(search)
+    runs.set_up(replace(request, search=search))
     (mpi,) = request.mpis
     programs = request.system.programs_of(mpi)
-    _check_recorded(request, race, programs)
-    found = spaces.of(space, mpi, programs, race.variant)
-    if race.variant.partition(":")[0] in variants.WITHOUT_ENGINE and any(not one.of_mpi for one in found.parameters):
-        raise UsageError(f"--variant {race.variant} runs without the engine, so none of its settings can be tuned.")
-    race = replace(race, space=found.parameters, probes=found.probes)
-    request = tuning.begin(request, race)
+    _check_recorded(request, search, programs)
+    found = spaces.of(space, mpi, programs, search.variant)
+    if search.variant.partition(":")[0] in variants.WITHOUT_ENGINE and any(not one.of_mpi for one in found.parameters):
+        raise UsageError(f"--variant {search.variant} runs without the engine, so none of its settings can be tuned.")
+    search = replace(search, space=found.parameters, probes=found.probes)
+    request = tuning.begin(request, search)
     _enough_time(request)
     with runs.measuring(request.system, "tune"):
         session = runs.new_session(request, "tune", sys.argv[1:])
@@ -203,10 +203,10 @@ def _begin(request: Request, race: Race, space: str) -> int:
 
 
 def _run(request: Request, session: sessions.Session) -> int:
-    """The race and its verdict; how it ends is how the session ended, whatever its last block says of itself."""
+    """The search and its verdict; how it ends is how the session ended, whatever its last block says of itself."""
     state: State = "incomplete"
     try:
-        request = _race(request, session)
+        request = _search(request, session)
         session.finish("complete")  # so that the verdict is not of a session that is still running
         _tell(request, session)
         state = "complete"
@@ -220,48 +220,48 @@ def _run(request: Request, session: sessions.Session) -> int:
     return 0
 
 
-def _race(request: Request, session: sessions.Session) -> Request:
+def _search(request: Request, session: sessions.Session) -> Request:
     """Block after block, until nothing is left to try or the time is up, then the confirmation."""
-    if _race_of(request).blocks:  # the variables are read back, or a race that was stopped goes on
+    if _search_of(request).blocks:  # the variables are read back, or a search that was stopped goes on
         request = tuning.run_block(request, session)
-    if not _race_of(request).contenders:
+    if not _search_of(request).contenders:
         request = _ready(request, session)
-    return _confirmed(_raced(request, session), session)
+    return _confirmed(_searched(request, session), session)
 
 
 def _ready(request: Request, session: sessions.Session) -> Request:
     """The request behind its read-back and trial; UsageError where these leave no time for a block and its proof."""
     tried_s = tuning.trial_s(request, session)
     request = _left(request, session)
-    if why := tuning.too_short(_race_of(request), tried_s or _estimated_s(request)):
+    if why := tuning.too_short(_search_of(request), tried_s or _estimated_s(request)):
         raise UsageError(why)
     tuning.store(request, session)
     return request
 
 
-def _raced(request: Request, session: sessions.Session) -> Request:
-    """The blocks of the race, and, if a setting leads at their end, the first rounds of its confirmation."""
+def _searched(request: Request, session: sessions.Session) -> Request:
+    """The blocks of the search, and, if a setting leads at their end, the first rounds of its confirmation."""
     from analysis.tuning import document  # noqa: PLC0415 - a second of imports
 
-    while not tuning.confirming(_race_of(request)):
-        race, found = _race_of(request), all_measured(session)
-        if race.contenders and not found.scores.get(DEFAULT):
+    while not tuning.confirming(_search_of(request)):
+        search, found = _search_of(request), all_measured(session)
+        if search.contenders and not found.scores.get(DEFAULT):
             raise Failure(
                 f"The default itself cannot be measured, so nothing can be held against it: {unmeasured(found)}"
             )
         then = document.next_(found, request.seed)
-        arms = 1 + race.reference + len(then.alive) + len(then.new)
-        fits = tuning.fits(race, _launch_s(request, found), arms, found.with_hangs)
-        if not then.over and (not race.contenders or fits):
+        sides = 1 + search.reference + len(then.alive) + len(then.new)
+        fits = tuning.fits(search, _launch_s(request, found), sides, found.with_hangs)
+        if not then.over and (not search.contenders or fits):
             say(f"{_so_far(found, then.state.leader)}: {len(then.alive)} go on, {len(then.new)} new")
-            race = tuning.with_block(race, then.alive, then.new)
+            search = tuning.with_block(search, then.alive, then.new)
         elif then.state.leader == DEFAULT:
             break
         else:
             say(f"{then.state.leader} leads: measuring it afresh")
-            race = tuning.with_probes(race, then.state.leader)
-            race = tuning.with_confirmation(race, then.state.leader)
-        request = tuning.run_block(replace(request, race=race), session)
+            search = tuning.with_probes(search, then.state.leader)
+            search = tuning.with_confirmation(search, then.state.leader)
+        request = tuning.run_block(replace(request, search=search), session)
     return request
 
 
@@ -269,13 +269,13 @@ def _confirmed(request: Request, session: sessions.Session) -> Request:
     """More rounds of the confirmation, if there is one, while it is undecided and there is time."""
     from analysis.tuning import verdict  # noqa: PLC0415 - a second of imports
 
-    while tuning.confirming(race := _race_of(request)):
+    while tuning.confirming(search := _search_of(request)):
         found = all_measured(session)
-        failed = any(arm in found.failures for arm in COMPARED)
-        if failed or not (verdict.undecided(found) and tuning.more_rounds_fit(race, _launch_s(request, found))):
+        failed = any(side in found.failures for side in COMPARED)
+        if failed or not (verdict.undecided(found) and tuning.more_rounds_fit(search, _launch_s(request, found))):
             break
         say("its gain is not shown yet: more rounds")
-        request = tuning.run_block(replace(request, race=tuning.with_more_rounds(race)), session)
+        request = tuning.run_block(replace(request, search=tuning.with_more_rounds(search)), session)
     return request
 
 
@@ -303,24 +303,24 @@ def unmeasured(found: Measured) -> str:
 
 def _left(request: Request, session: sessions.Session) -> Request:
     """The request without those variables that the MPI does not take; Failure where it was not asked of all."""
-    race = _race_of(request)
-    if not race.probes:
+    search = _search_of(request)
+    if not search.probes:
         return request
-    if lacking := read_back.unasked(race.probes, session.folders.logs, request.mpis[0]):
+    if lacking := read_back.unasked(search.probes, session.folders.logs, request.mpis[0]):
         raise Failure(
             f"The job ended before the MPI was asked of {len(lacking)} variables, {lacking[0]} the first:"
             f" {runs.resuming(session)} goes on with them."
         )
-    found = tuning.taken(race, session, request.mpis[0])
+    found = tuning.taken(search, session, request.mpis[0])
     for name, (yes, why) in found.items():
         if not yes:
             say(f"left out: {name}, not shown to have taken effect ({why})")
-    return replace(request, race=tuning.without_untaken(race, found))
+    return replace(request, search=tuning.without_untaken(search, found))
 
 
-def _race_of(request: Request) -> Race:
-    assert request.race is not None
-    return request.race
+def _search_of(request: Request) -> Search:
+    assert request.search is not None
+    return request.search
 
 
 def _launch_s(request: Request, found: Measured) -> float:
@@ -331,18 +331,18 @@ def _launch_s(request: Request, found: Measured) -> float:
 def _estimated_s(request: Request) -> float:
     """About how long a launch of a study takes, at the points that are tuned."""
     every = request.studies[0].scale(request.scale, request.settings).points()
-    share = len(_race_of(request).points) / max(1, len(every))
+    share = len(_search_of(request).points) / max(1, len(every))
     return share * request.jobs()[0].launch_estimate_s()
 
 
 def _so_far(found: Measured, leader: str) -> str:
-    rounds = sum(block.rounds for block in found.asked.raced)
+    rounds = sum(block.rounds for block in found.asked.searched)
     return f"{rounds} rounds, {len(found.asked.contenders)} settings tried, {leader} leads" if rounds else "first block"
 
 
 def _enough_time(request: Request) -> None:
     """UsageError where not even one block and the confirmation fit; a program of one's own is tried first."""
-    if not request.program and (why := tuning.too_short(_race_of(request), _estimated_s(request))):
+    if not request.program and (why := tuning.too_short(_search_of(request), _estimated_s(request))):
         raise UsageError(why)
 
 
@@ -351,10 +351,10 @@ def _tell(request: Request, session: sessions.Session) -> None:
     from analysis.figures import toolkit  # noqa: PLC0415 - a second of imports
     from analysis.tuning import document, figures, measured, verdict  # noqa: PLC0415
 
-    race, found = _race_of(request), measured.read(session.path)
-    told, taken = verdict.of(found), tuning.taken(race, session, request.mpis[0])
+    search, found = _search_of(request), measured.read(session.path)
+    told, taken = verdict.of(found), tuning.taken(search, session, request.mpis[0])
     notes = document.of(found, told.values, taken)
-    files = tuning.write_result(race, session, told.values, told.sentence, notes)
+    files = tuning.write_result(search, session, told.values, told.sentence, notes)
     folder = session.path / tuning.FOLDER
     for name, text in {"tuning.md": document.document, "tuning.json": document.as_json}.items():
         (folder / name).write_text(text(found, told, taken))
@@ -366,18 +366,18 @@ def _tell(request: Request, session: sessions.Session) -> None:
         print(f"\n{plain(columns, rows)}\n")
     say(f"what was tried: {folder / 'tuning.md'}")
     if told.confirmed:
-        preset = race.variant.partition(":")[0]
+        preset = search.variant.partition(":")[0]
         with_engine = "" if preset in variants.WITHOUT_ENGINE else f" --variant {preset}:@{files[0]}"
         say(f"to run with it: ./bench run STUDY{with_engine} --mpi-env {files[1]}")
 
 
-def _check_recorded(request: Request, race: Race, programs: Path) -> None:
+def _check_recorded(request: Request, search: Search, programs: Path) -> None:
     """UsageError where the objective is a quantity that the study, as far as its program tells, does not record."""
     from analysis.records.read import declared  # noqa: PLC0415 - a second of imports
     from analysis.tuning import measured  # noqa: PLC0415
 
     if known := tuning.recorded(request.studies[0], programs):
-        measured.check_recorded(race.objective, declared({"quantities": known}), race.reference)
+        measured.check_recorded(search.objective, declared({"quantities": known}), search.reference)
 
 
 def rounds_of_block(places: int) -> int:
@@ -387,7 +387,7 @@ def rounds_of_block(places: int) -> int:
     return max(BLOCK, decide.fewest_rounds(places))
 
 
-def _search(text: str) -> str:
+def _method(text: str) -> str:
     from analysis.tuning.proposals import SEARCHES  # noqa: PLC0415 - a second of imports
 
     if text not in SEARCHES:

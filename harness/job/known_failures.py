@@ -2,7 +2,7 @@
 """What is known to fail on an MPI, by its version: told as that, with what was seen, and not as a failure of what is
 measured. Where it does not fail any more that is said, so that its row goes.
 
-A row is of workloads of ours, whose records have the MPI's version; never of an arm of a gate or of a search, of which
+A row is of workloads of ours, whose records have the MPI's version; never of a side of a gate or of a search, of which
 a failure is a finding.
 """
 
@@ -33,7 +33,7 @@ class Known:
     def of(self, plan: Plan, launch: Launch, library: str) -> bool:
         named = re.fullmatch(self.study, plan.study) and re.fullmatch(self.variant, launch.variant.partition(":")[0])
         here = plan.platform.check_interfaces or not self.over_ip
-        return bool(named and here and library.startswith(self.library) and not launch.arm)
+        return bool(named and here and library.startswith(self.library) and not launch.side)
 
 
 KNOWN = (

@@ -21,7 +21,7 @@ from harness.base.errors import UsageError
 from harness.base.paths import python
 from harness.base.variants import Recipe, polls, with_settings
 from harness.job import known_failures, reap, records, verify
-from harness.job.plan import Arm, Launch, Plan, Point
+from harness.job.plan import Launch, Plan, Point, Side
 from harness.job.reap import MARK
 from harness.job.records import Folders, RecordFile
 
@@ -62,7 +62,7 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
         "test_case": plan.test_case,
         "network": plan.platform.network,
         **({"network_measured": plan.platform.network_measured} if plan.platform.network_measured else {}),
-        **({"arm": launch.arm.name} if launch.arm else {}),
+        **({"side": launch.side.name} if launch.side else {}),
         **({"emulated": True} if plan.platform.emulated else {}),
         **({"simulated": {"files": plan.platform.simulated}} if plan.platform.simulated else {}),
         **({"calibrated_on": plan.calibrated_on} if plan.calibrated_on else {}),
@@ -110,9 +110,9 @@ def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch
     return ended
 
 
-def command(plan: Plan, recipe: Recipe, options: list[str], arm: Arm | None = None) -> list[str]:
+def command(plan: Plan, recipe: Recipe, options: list[str], side: Side | None = None) -> list[str]:
     """The whole command line of a launch."""
-    own = arm.options if arm else []
+    own = side.options if side else []
     return recipe.line(plan.platform.launch_command, [*plan.workload, *options, *own])
 
 
@@ -172,7 +172,7 @@ class Attempt:
         files = [f"--{name}={path}" for name, path in self._files.items()]
         paused = self.plan.on_off and polls(with_settings(self.launch.variant, self.launch.engine))
         on_off = ["--on-off"] if paused else []
-        return command(self.plan, self.recipe, [*files, *self.plan.sampler.options(), *on_off], self.launch.arm)
+        return command(self.plan, self.recipe, [*files, *self.plan.sampler.options(), *on_off], self.launch.side)
 
     def _keep(self, left: RecordFile, status: str, reason: str, **more: Any) -> None:
         if left.header is None:

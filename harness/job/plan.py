@@ -36,9 +36,9 @@ SIMULATED_RANK_S = 0.1
 
 
 @dataclass(frozen=True)
-class Arm:
+class Side:
     """One of the things that a gate holds against each other: the engine of `progress_run` (empty: the system's own)
-    under `variant`. `workload` and `points`: of an arm that measures something else than the study, the check run;
+    under `variant`. `workload` and `points`: of a side that measures something else than the study, the check run;
     `options`: more of the workload's. `environment`: variables of its ranks. `mpi`: which it runs on, if not the job's
     (`platform`: the same with its launcher and programs, known once the job is made). `samples`: of each point, if not
     as many as the plan's sampler takes. `probes`: what its MPI is asked first, of variables that somebody chose."""
@@ -60,11 +60,11 @@ class Arm:
 
 @dataclass(frozen=True)
 class Block:
-    """Rounds of the same arms, by their names."""
+    """Rounds of the same sides, by their names."""
 
     __pydantic_config__ = validate.MODEL
 
-    arms: list[str]
+    sides: list[str]
     rounds: int
 
 
@@ -82,33 +82,33 @@ class Stop:
 
 @dataclass(frozen=True)
 class Rounds:
-    """Launches of arms side by side: each round has every arm of its block once, in an order drawn anew.
+    """Launches of sides by turns: each round has every side of its block once, in an order drawn anew.
 
-    `around`: an arm that is launched before and behind every round. `stop`: when they end before the last. `drop`: arm
-    -> the arms of which a launch that failed puts it out; None: nothing is put out, and where an MPI is not shown to
-    take the variables of one arm, none is launched. `grows`: blocks are added when those before have been run, and
+    `around`: a side that is launched before and behind every round. `stop`: when they end before the last. `drop`: side
+    -> the sides of which a launch that failed puts it out; None: nothing is put out, and where an MPI is not shown to
+    take the variables of one side, none is launched. `grows`: blocks are added when those before have been run, and
     there may be many of them: each round is drawn by its own number.
     """
 
     __pydantic_config__ = validate.MODEL
 
-    arms: list[Arm]
+    sides: list[Side]
     blocks: list[Block]
-    around: Arm | None = None
+    around: Side | None = None
     stop: Stop | None = None
     drop: dict[str, list[str]] | None = None
     grows: bool = False
 
     def schedule(self, stem: str, seed: int) -> list[list[Launch]]:
         """The launches of each block; rounds are counted through."""
-        arms, turn, order = {arm.name: arm for arm in self.arms}, 0, 0
+        sides, turn, order = {side.name: side for side in self.sides}, 0, 0
         drawn = random.Random(f"{stem} {seed}")
         found: list[list[Launch]] = []
 
-        def add(arm: Arm) -> None:
+        def add(side: Side) -> None:
             nonlocal order
-            identity = f"{stem}.{order:04d}.{arm.name}" if self.grows else f"{stem}.{order:03d}.{arm.name}"
-            found[-1].append(Launch(identity, arm.variant, turn, order, arm=arm))
+            identity = f"{stem}.{order:04d}.{side.name}" if self.grows else f"{stem}.{order:03d}.{side.name}"
+            found[-1].append(Launch(identity, side.variant, turn, order, side=side))
             order += 1
 
         for block in self.blocks:
@@ -117,8 +117,8 @@ class Rounds:
                 if self.around:
                     add(self.around)
                 here = random.Random(f"{stem} {seed} {turn}") if self.grows else drawn
-                for name in here.sample(block.arms, len(block.arms)):
-                    add(arms[name])
+                for name in here.sample(block.sides, len(block.sides)):
+                    add(sides[name])
                 turn += 1
         if self.around and found:
             add(self.around)
@@ -131,7 +131,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Gate:
-    """A comparison of arms that stops when enough is known: at most so many rounds and minutes.
+    """A comparison of sides that stops when enough is known: at most so many rounds and minutes.
 
     `looks`, `look`: see Stop. `base`, `new`: what was asked for, in the user's words, but for a commit's whole name.
     `on_off`: each launch pauses its engine by turns, so that it is compared with itself first.
@@ -139,8 +139,8 @@ class Gate:
 
     __pydantic_config__ = validate.MODEL
 
-    arms: list[Arm]
-    check_run: Arm
+    sides: list[Side]
+    check_run: Side
     rounds: int
     minutes: float
     looks: list[int]
@@ -152,9 +152,9 @@ class Gate:
 
     def in_rounds(self) -> Rounds:
         """With the check run before and behind every round."""
-        names = [arm.name for arm in self.arms]
+        names = [side.name for side in self.sides]
         stop = Stop(self.looks, self.look, self.minutes)
-        return Rounds(self.arms, [Block(names, self.rounds)], around=self.check_run, stop=stop)
+        return Rounds(self.sides, [Block(names, self.rounds)], around=self.check_run, stop=stop)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Launch:
 
     `fixed`: the points that it measures have these values, which are settings of the engine; `engine`: the same as the
     engine takes them, "idle_us=10". `own`: axes that no other variant's points have, with their values: each point is
-    measured at all of them. An axis that the points have already keeps those with one of its values. `arm`: of a gate.
+    measured at all of them. An axis that the points have already keeps those with one of its values. `side`: of a gate.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -175,7 +175,7 @@ class Launch:
     fixed: Point = field(default_factory=dict)
     engine: list[str] = field(default_factory=list)
     own: dict[str, list[Any]] = field(default_factory=dict)
-    arm: Arm | None = None
+    side: Side | None = None
 
 
 @dataclass(frozen=True)
@@ -188,8 +188,8 @@ class Sweep:
 
 def points_of(points: Sequence[Point], launch: Launch, axes: Sequence[str]) -> list[Point]:
     """The points that a launch measures: a setting of the engine is none of the points of a launch without one."""
-    if launch.arm and launch.arm.points:
-        return list(launch.arm.points)
+    if launch.side and launch.side.points:
+        return list(launch.side.points)
     if launch.fixed:
         return [p for p in points if all(p.get(name) == value for name, value in launch.fixed.items())]
     kept = [{name: value for name, value in point.items() if name not in axes} for point in points]
@@ -270,12 +270,12 @@ class Plan:
     calibrated_on: str = ""  # the MPI on which the work of these points was found, known once the job has begun
     swept: list[str] = field(default_factory=list)  # the axes that are settings of the engine
     impossible: list[tuple[Point, str]] = field(default_factory=list)  # what cannot be measured here, and why
-    rounds: Rounds | None = None  # of arms; else the launches are those of a study's variants
-    stop: Stop | None = None  # when no further launch of the variants is needed; of arms `rounds` says it
+    rounds: Rounds | None = None  # of sides; else the launches are those of a study's variants
+    stop: Stop | None = None  # when no further launch of the variants is needed; of sides `rounds` says it
     on_off: bool = False  # the workload pauses an engine that polls in one of each two repetitions
     program: Program | None = None
     mpi_environment: dict[str, str] = field(default_factory=dict)  # of every launch, its calibration included
-    probes: list[Probe] = field(default_factory=list)  # variables of the MPI that are read back before a race
+    probes: list[Probe] = field(default_factory=list)  # variables of the MPI that are read back before a search
 
     def save(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
@@ -296,26 +296,26 @@ class Plan:
         return self.platform.tasks if self.workload else 1
 
     def under(self, launch: Launch) -> Plan:
-        """The plan of this launch: an arm of a gate may be on another MPI, and run another program."""
-        arm = launch.arm
-        if arm is None:
+        """The plan of this launch: a side of a gate may be on another MPI, and run another program."""
+        side = launch.side
+        if side is None:
             return self
-        count = arm.samples
+        count = side.samples
         sampler = replace(self.sampler, min_samples=count, max_samples=count) if count else self.sampler
-        workload = arm.workload or self.workload
-        return replace(self, platform=arm.platform or self.platform, workload=workload, sampler=sampler)
+        workload = side.workload or self.workload
+        return replace(self, platform=side.platform or self.platform, workload=workload, sampler=sampler)
 
     def variables_of(self, launch: Launch) -> dict[str, str]:
-        """The variables with which a launch runs, beside those that every run has: the run's, and its arm's."""
-        return self.mpi_environment | (launch.arm.environment if launch.arm else {})
+        """The variables with which a launch runs, beside those that every run has: the run's, and its side's."""
+        return self.mpi_environment | (launch.side.environment if launch.side else {})
 
     def probes_by_platform(self) -> list[tuple[Platform, list[Probe]]]:
-        """What is asked of an MPI before anything is measured: of the job's, and of those of a gate's arms."""
+        """What is asked of an MPI before anything is measured: of the job's, and of those of a gate's sides."""
         found = {self.platform.mpi: (self.platform, list(self.probes))}
-        for arm in self.rounds.arms if self.rounds else []:
-            here = arm.platform or self.platform
+        for side in self.rounds.sides if self.rounds else []:
+            here = side.platform or self.platform
             known = found.setdefault(here.mpi, (here, []))[1]
-            known += [probe for probe in arm.probes if probe not in known]
+            known += [probe for probe in side.probes if probe not in known]
         return list(found.values())
 
     def points_of(self, launch: Launch) -> list[Point]:

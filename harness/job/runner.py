@@ -54,7 +54,7 @@ class Runner:
         self.started = time.monotonic()
         self.turn = -1  # the round that was begun last
         self.trial: Trial | None = None  # of somebody else's program
-        self.broken: set[str] = set()  # arms that failed, now or in an earlier run of the same block
+        self.broken: set[str] = set()  # sides that failed, now or in an earlier run of the same block
 
     def run(self) -> int:
         """Run what is missing; return the exit status."""
@@ -92,12 +92,12 @@ class Runner:
         except Interrupted:
             return STOPPED
         except (CalibrationError, Unusable) as error:
-            # an arm that failed is out: what its launch never came to is no failure of its own
+            # a side that failed is out: what its launch never came to is no failure of its own
             self._leave_out(left, f"{records.NOT_RUN}{error}" if self._drops else str(error), "failed")
         return 1 if self._failed() else 0
 
     def _try_program(self) -> int:
-        """Before a race: can the program be used, and how long does it take?"""
+        """Before a search: can the program be used, and how long does it take?"""
         try:
             self._calibration()
         except Unusable as error:
@@ -108,7 +108,7 @@ class Runner:
     def _enough(self, launch: Launch) -> str:
         """Why no further round begins; empty if one does. Asked behind the check run that ends the round before."""
         rounds, stop = self.plan.rounds, self.plan.ends
-        beside = rounds is not None and launch.arm == rounds.around
+        beside = rounds is not None and launch.side == rounds.around
         if stop is None or launch.repetition == self.turn or beside:
             return ""
         self.turn = launch.repetition
@@ -123,16 +123,16 @@ class Runner:
 
     @property
     def _drops(self) -> bool:
-        """Whether an arm that failed is launched no more."""
+        """Whether a side that failed is launched no more."""
         return self.plan.rounds is not None and self.plan.rounds.drop is not None
 
     def _causes(self, launch: Launch) -> list[str]:
-        """The arms of which a launch that failed puts this one out."""
+        """The sides of which a launch that failed puts this one out."""
         drop = self.plan.rounds.drop if self.plan.rounds else None
-        return (drop or {}).get(launch.arm.name if launch.arm else "", [])
+        return (drop or {}).get(launch.side.name if launch.side else "", [])
 
     def _out(self, launch: Launch) -> str:
-        """Why an arm is not launched again in this block; empty if it is."""
+        """Why a side is not launched again in this block; empty if it is."""
         failed = next((cause for cause in self._causes(launch) if cause in self.broken), "")
         return f"{records.NOT_NEEDED}: {failed} failed before" if failed else ""
 
@@ -149,12 +149,12 @@ class Runner:
         return sum(outcome.status not in ("ok", "skipped") for outcome in self.outcomes)
 
     def _todo(self) -> list[tuple[Launch, list[Point]]]:
-        """The launches that have points which are neither measured nor known to be impossible here. A setting of a race
-        gets no second try: one that gave wrong results once is no good one."""
+        """The launches that have points which are neither measured nor known to be impossible here. A setting of a
+        search gets no second try: one that gave wrong results once is no good one."""
         folder, todo = self.folders.records, []
         for launch in self.plan.launches:
-            if launch.arm and launch.arm.name in self._causes(launch) and records.failure(folder, launch.identity):
-                self.broken.add(launch.arm.name)
+            if launch.side and launch.side.name in self._causes(launch) and records.failure(folder, launch.identity):
+                self.broken.add(launch.side.name)
                 continue
             done = records.finished(folder, launch.identity, self.plan.under(launch).reporting)
             done |= records.skipped(folder, launch.identity)
@@ -175,7 +175,7 @@ class Runner:
         process.note([*self.plan.platform.launch_command, *describe], log, DESCRIBE_TIMEOUT_S)
 
     def _read_back(self) -> list[str]:
-        """Ask each MPI of the variables that are to be tuned, or that somebody chose for an arm, whether it takes them:
+        """Ask each MPI of the variables that are to be tuned, or that somebody chose for a side, whether it takes them:
         once a session. What was not taken, in words."""
         found = []
         for here, probes in self.plan.probes_by_platform():
@@ -186,16 +186,16 @@ class Runner:
         return found
 
     def _against(self, launch: Launch) -> str:
-        """Why the MPI does not take the variables of a setting of a race, or does not run with them; empty if it does.
-        A setting that hangs then costs a short trial, and not the limit of a launch."""
-        if not (launch.arm and self._drops):
+        """Why the MPI does not take the variables of a setting of a search, or does not run with them; empty if it
+        does. A setting that hangs then costs a short trial, and not the limit of a launch."""
+        if not (launch.side and self._drops):
             return ""
         here, logs = self.plan.platform, self.folders.logs
         programs = Path(here.progress_run).parent
-        own = [probe for probe in self.plan.probes if launch.arm.environment.get(probe.name) == probe.value]
+        own = [probe for probe in self.plan.probes if launch.side.environment.get(probe.name) == probe.value]
         if untaken := read_back.doubts(own, logs, here.mpi):
             return f"the MPI is not shown to take {untaken[0]}"
-        return read_back.against(launch.arm.environment, self._asker(here), programs, logs, here.mpi)
+        return read_back.against(launch.side.environment, self._asker(here), programs, logs, here.mpi)
 
     def _asker(self, here: Platform) -> read_back.Run:
         """How a program that asks an MPI is launched."""
@@ -208,8 +208,8 @@ class Runner:
 
     def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
         name = with_settings(launch.variant, launch.engine)
-        plan, arm = self.plan.under(launch), launch.arm
-        own = arm.progress_run if arm else ""
+        plan, side = self.plan.under(launch), launch.side
+        own = side.progress_run if side else ""
         how = recipe(name, Path(own or plan.platform.progress_run), plan.platform.async_progress)
         if launch.variant == LIMIT and not launch.own:
             how = NO_LIMIT
@@ -227,7 +227,7 @@ class Runner:
         worked = [calibration.with_work(point) for point in possible] if calibration else possible
         target = records.next_attempt(self.folders.records, launch.identity)
         how = how.within(plan.variables_of(launch))
-        if self.trial is None or (arm and arm.workload):  # a gate's check run is a workload, whatever the study runs
+        if self.trial is None or (side and side.workload):  # a gate's check run is a workload, whatever the study runs
             self._done(Attempt(plan, launch, how, worked, self.folders, target, skipped).run())
             return
         outcome = ProgramAttempt(self.plan, launch, how, worked, self.folders, target, self.trial).run()
@@ -306,11 +306,11 @@ class Runner:
     def _done(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
         failed = outcome.status in records.FAILURES and not outcome.reason.startswith(records.NOT_RUN)
-        if failed and outcome.launch.arm and outcome.launch.arm.name in self._causes(outcome.launch):
-            self.broken.add(outcome.launch.arm.name)
+        if failed and outcome.launch.side and outcome.launch.side.name in self._causes(outcome.launch):
+            self.broken.add(outcome.launch.side.name)
         self._tell(
             event="launch",
-            variant=outcome.launch.arm.name if outcome.launch.arm else outcome.launch.variant,
+            variant=outcome.launch.side.name if outcome.launch.side else outcome.launch.variant,
             order=outcome.launch.order,
             status=outcome.status,
             reason=outcome.reason,

@@ -29,8 +29,8 @@ from harness.base.paths import IN_CLONE, PACKED_FROM, ROOT, results_dir
 from harness.job.launch import salvage
 from harness.job.plan import Gate, Rounds
 from harness.job.program import Program
-from harness.job.race import Race
 from harness.job.records import Folders
+from harness.job.search import Search
 
 FILE = archive.FACTS
 STOPPING_S = 20.0  # what a killed ./bench left running has stopped after this
@@ -42,7 +42,7 @@ class Asked:
     """Enough to ask for the same again, beside the studies, the system, the MPIs and the scale.
 
     `config`: the system's file; `partition`: which of a site's, if it has several; `all_mpis`: every study on all MPIs,
-    not only on those that its scale names; `gate`: of a comparison of arms; `program`: of the study that runs somebody
+    not only on those that its scale names; `gate`: of a comparison of sides; `program`: of the study that runs somebody
     else's; `mpi_environment`: variables of the MPI for every launch.
     """
 
@@ -59,12 +59,12 @@ class Asked:
     gate: Gate | None = None
     program: Program | None = None
     mpi_environment: dict[str, str] = field(default_factory=dict)
-    race: Race | None = None
+    search: Search | None = None
 
     @property
     def rounds(self) -> Rounds | None:
-        """Of the arms that are compared; None where variants of a study are run."""
-        compared = self.race or self.gate
+        """Of the sides that are compared; None where variants of a study are run."""
+        compared = self.search or self.gate
         return compared.in_rounds() if compared else None
 
 
@@ -279,7 +279,7 @@ def names() -> list[str]:
 
 def facts_of(folder: Path) -> Facts:
     """What the session of this folder says of itself."""
-    return validate.read(Facts, folder / FILE, archive.RENAMED)
+    return validate.read(Facts, folder / FILE, archive.of_today)
 
 
 def load(name: str) -> Session:

@@ -17,8 +17,8 @@ from pathlib import Path
 from harness.base import git, process
 from harness.base.errors import Failure, UsageError
 
-SLOWER, NO_ARM = 1, 2  # statuses of ./bench gate
-MARKS = {0: "good", SLOWER: "bad", NO_ARM: "skip", 3: "skip"}
+SLOWER, NO_SIDE = 1, 2  # statuses of ./bench gate
+MARKS = {0: "good", SLOWER: "bad", NO_SIDE: "skip", 3: "skip"}
 FIRST = re.compile(r"^([0-9a-f]{40}) is the first ('?)bad\2 commit$", re.MULTILINE)  # git 2.55 quotes the word
 ONLY_SKIPPED = 2  # the status of git bisect
 COMMIT, VERDICT_FILE = "commit", "gate.json"  # what a slower candidate is called in it
@@ -51,7 +51,7 @@ def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
     if git.ask(repository, "merge-base", "--is-ancestor", good, bad).status != 0 or good == bad:
         raise UsageError(f"--good {good[:12]} is no ancestor of --bad {bad[:12]}: there is nothing between them.")
     steps = [_step(gate, good, bad)]
-    if steps[0].status == NO_ARM:
+    if steps[0].status == NO_SIDE:
         raise UsageError("The gate of --bad against --good cannot be: see what it said.")
     if steps[0].status != SLOWER:
         return Found("", [], steps)

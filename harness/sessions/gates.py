@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The request of a gate: its arms made ready, and as many rounds as its minutes allow."""
+"""The request of a gate: its sides made ready, and as many rounds as its minutes allow."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from harness.base import process, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.variants import LIMIT, WITHOUT_ENGINE, polls
-from harness.job.plan import Arm, Gate, launch_estimate_s
+from harness.job.plan import Gate, Side, launch_estimate_s
 from harness.job.program import another_mpi
 from harness.job.read_back import Probe
-from harness.sessions import arms, run, space
+from harness.sessions import run, sides, space
 from harness.sessions.request import Request, choose_mpis
 from reframe_checks.study import Study
 
@@ -25,7 +25,7 @@ HELP_LIMIT_S = 30.0
 SAYS = "progress-run: "
 TOLD_BY_NAME = ("mpi_t", "ucx", "intel")  # ways in which each variable of a library is told, also one in no table
 # The check run: some milliseconds of computation alone and a message alone, under no engine.
-CHECK_RUN = Arm(
+CHECK_RUN = Side(
     "check",
     "bare",
     workload=["microbench", "overlap"],
@@ -48,11 +48,11 @@ def planned(
                 f"needs another one to send to: an even number is wanted, as by {way}."
             )
     for text in asked:
-        if arms.parse(text).variant == LIMIT:
+        if sides.parse(text).variant == LIMIT:
             raise UsageError("Variant limit is no engine and no MPI: a gate has nothing to hold against it.")
-        if on_off and (arms.parse(text).kind == "mpi" or not polls(arms.parse(text).variant)):
+        if on_off and (sides.parse(text).kind == "mpi" or not polls(sides.parse(text).variant)):
             raise UsageError(f"Side '{text}': --on-off compares engines that poll, on one MPI: name two of those.")
-        if request.program and arms.parse(text).kind == "mpi":
+        if request.program and sides.parse(text).kind == "mpi":
             raise UsageError(f"Side '{text}': a program of one's own is linked to one MPI, and runs on no other.")
     jobs = request.jobs()
     if any(not job.study.workload for job in jobs):
@@ -76,52 +76,52 @@ def check_run_ranks(study: Study, nodes: int) -> int:
     return study.tasks_per_node * (study.nodes or nodes)
 
 
-def with_arms(request: Request, asked: tuple[str, str], new_options: Sequence[str], gate: Gate) -> Request:
-    """The request with its three arms: the engines of the two that are asked for are built and fit the MPI."""
+def with_sides(request: Request, asked: tuple[str, str], new_options: Sequence[str], gate: Gate) -> Request:
+    """The request with its three sides: the engines of the two that are asked for are built and fit the MPI."""
     (mpi,) = request.mpis
     baseline, candidate = (_ready(text, name, request) for text, name in zip(asked, ("base", "new"), strict=True))
     candidate = replace(candidate, options=list(new_options))
     every = [baseline, replace(baseline, name="control"), candidate]
     names = list(dict.fromkeys((baseline.variant, candidate.variant)))
-    whole = replace(request, variants=names, gate=replace(gate, arms=every))
+    whole = replace(request, variants=names, gate=replace(gate, sides=every))
     run.set_up(replace(whole, variants=[]))
-    for text, arm in zip(asked, (baseline, candidate), strict=True):
-        _fits(text, arm, whole, arm.mpi or mpi)
+    for text, side in zip(asked, (baseline, candidate), strict=True):
+        _fits(text, side, whole, side.mpi or mpi)
     return whole
 
 
-def _ready(text: str, name: str, request: Request) -> Arm:
-    """The arm that these words ask for; UsageError if it cannot be had."""
-    source, (mpi,) = arms.parse(text), request.mpis
-    found = arms.ready(source, MPIS[mpi] if request.system.own_mpis else None)
+def _ready(text: str, name: str, request: Request) -> Side:
+    """The side that these words ask for; UsageError if it cannot be had."""
+    source, (mpi,) = sides.parse(text), request.mpis
+    found = sides.ready(source, MPIS[mpi] if request.system.own_mpis else None)
     (other,) = choose_mpis(source.where, request.system) if source.kind == "mpi" else (mpi,)
     on = other if other != mpi else ""
-    return Arm(name, source.variant, found.progress_run, environment=found.environment, mpi=on, probes=_probes(source))
+    return Side(name, source.variant, found.progress_run, environment=found.environment, mpi=on, probes=_probes(source))
 
 
-def _probes(source: arms.Source) -> list[Probe]:
+def _probes(source: sides.Source) -> list[Probe]:
     """Those of the variables that somebody wrote down for the MPI: what modules set besides need not be its own."""
     return [probe for probe in space.probes_of(source.environment) if probe.how in TOLD_BY_NAME]
 
 
-def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:
-    """UsageError where the engine does not take the arm's settings or is of another MPI, or its modules bring one.
+def _fits(text: str, side: Side, request: Request, mpi: str) -> None:
+    """UsageError where the engine does not take the side's settings or is of another MPI, or its modules bring one.
 
     A site's programs may not start where this runs: there each launch tells whether its engine and MPI are the right
     ones.
     """
     programs = request.system.programs_of(mpi)
-    tool = Path(arm.progress_run) if arm.progress_run else programs / "progress-run"
-    run.check_settings([arm.variant], tool.parent)
+    tool = Path(side.progress_run) if side.progress_run else programs / "progress-run"
+    run.check_settings([side.variant], tool.parent)
     if not request.system.own_mpis:
         return
     workload = str(programs / [*request.studies[0].workload, *CHECK_RUN.workload][0])
-    environment = dict(os.environ) | MPIS[mpi].environment() | arm.environment
+    environment = dict(os.environ) | MPIS[mpi].environment() | side.environment
     if wrong := another_mpi(workload, MPIS[mpi].library, environment):
         raise UsageError(f"Side '{text}' does not run with {mpi}: {wrong}.")
-    if arm.variant.partition(":")[0] in WITHOUT_ENGINE:
+    if side.variant.partition(":")[0] in WITHOUT_ENGINE:
         return
-    how = variants.recipe(arm.variant, tool, {})
+    how = variants.recipe(side.variant, tool, {})
     assert not isinstance(how, str)
     done = process.answer([*how.prefix, workload, "--help"], HELP_LIMIT_S, environment)
     complaint = next((line for line in done.err.splitlines() if line.startswith(SAYS)), "")

@@ -2,7 +2,7 @@
 """Put sessions, with every sample, into one compressed file that everything reads as it reads their folders.
 
 Kept are a session's facts, nodes and records, the results of calibrations (what other sessions take, not their
-launches), and what a gate, a race of ./bench tune or ./bench engine-costs left there. Figures and the report are not:
+launches), and what a gate, a search of ./bench tune or ./bench engine-costs left there. Figures and the report are not:
 they are drawn again. Paths in this checkout become relative, so that nothing tells where it was. Times lose the digits
 that arithmetic has left behind the clock's: they mean nothing and are half of some files. The same sessions make the
 same bytes.

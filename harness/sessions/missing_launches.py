@@ -96,5 +96,5 @@ def _context(job: Job, launch: Launch, session: Session, case: dict[str, Any]) -
         "scale": session.facts.scale,
         "test_case": "",
         "network": session.facts.network,
-        **({"arm": launch.arm.name} if launch.arm else {}),
+        **({"side": launch.side.name} if launch.side else {}),
     }

@@ -12,8 +12,8 @@ from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
 from harness.job.plan import Gate, simulated_point_s
 from harness.job.program import Program
-from harness.job.race import Race
 from harness.job.records import Folders
+from harness.job.search import Search
 from harness.job.session import Asked, Facts
 from harness.sites import systems
 from harness.sites.systems import System
@@ -31,7 +31,7 @@ class Request:
 
     `all_mpis`: every study runs on all of `mpis`; else on those of them that its scale names, if it names any.
     `slowdown`: factor on all computation, so that a regression can be seen to be found; 1 in every honest run.
-    `mpi_environment`: variables of the MPI for every launch, bare included. `race`: of settings, whose last block runs.
+    `mpi_environment`: variables of the MPI for every launch, bare included. `search`: of settings, its last block runs.
     """
 
     studies: list[Study]
@@ -46,7 +46,7 @@ class Request:
     slowdown: float = 1.0
     gate: Gate | None = None
     mpi_environment: dict[str, str] = field(default_factory=dict)
-    race: Race | None = None
+    search: Search | None = None
 
     def jobs(self) -> list[Job]:
         """The jobs in the order in which they run; raises UsageError for a setting that a study does not know."""

@@ -94,7 +94,7 @@ def resumed_session(request: Request, session: Session, force: bool) -> Session:
     """The same session, to go on with; UsageError if what would run now is not what ran then."""
     found = planning.differences(session.facts.identity, request.identity())
     if found and not force:
-        alone = request.race or request.gate  # whose commands have no --force: what they compare is not mixed
+        alone = request.search or request.gate  # whose commands have no --force: what they compare is not mixed
         raise UsageError(
             f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one"
             f"{'.' if alone else ', or mix them with --force.'}"
@@ -109,7 +109,7 @@ def resumed_session(request: Request, session: Session, force: bool) -> Session:
 def resuming(session: Session) -> str:
     """The command that goes on with a session."""
     asked, called = session.facts.request, session.facts.command[:1]
-    command = "tune" if asked and asked.race else "gate" if asked and asked.gate else "run"
+    command = "tune" if asked and asked.search else "gate" if asked and asked.gate else "run"
     if called and called[0] in OF_GROUPS:
         command = called[0]
     told = f" && ./bench where {session.path}" if called == ["where"] else ""  # which a run does not tell

@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 
 from harness.base import process, settings_file, validate
 from harness.base.errors import UsageError, there_are
-from harness.job.race import Parameter
 from harness.job.read_back import TELLING, Probe
+from harness.job.search import Parameter
 
 T = TypeVar("T")
 TABLES = Path(__file__).with_name("mpi_variables.yaml")
@@ -84,7 +84,7 @@ class OwnSpace:
 
 @dataclass(frozen=True)
 class Space:
-    """`probes`: what is asked of the MPI before a race; a parameter of the MPI has one each."""
+    """`probes`: what is asked of the MPI before a search; a parameter of the MPI has one each."""
 
     parameters: list[Parameter]
     probes: list[Probe]

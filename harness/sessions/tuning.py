@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The blocks of a race in its session: planned, written down, run. Who goes on the analysis says, in between."""
+"""The blocks of a search in its session: planned, written down, run. Who goes on the analysis says, in between."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from harness.base.errors import Failure, UsageError
 from harness.job import program_launch, read_back
 from harness.job.plan import INTENTIONS, Block, Point
 from harness.job.program import Program
-from harness.job.race import (
+from harness.job.search import (
     COMPARED,
     CONFIRM,
     DEFAULT,
     REFERENCE,
     Contender,
-    Race,
-    arm_of,
+    Search,
     engine_of,
+    side_of,
 )
 from harness.job.session import Session
 from harness.sessions import run as runs
@@ -99,10 +99,10 @@ def recorded(study: Study, programs: Path) -> dict[str, dict[str, Any]] | None:
     return {one.pop("name"): one for one in told} or None
 
 
-def begin(request: Request, race: Race) -> Request:
-    """The request with a race whose first block reads the MPI's variables back, and tries a program of one's own."""
-    first = [Block([], 0)] if race.probes or request.program else []
-    return replace(request, variants=[race.variant], race=replace(race, blocks=first))
+def begin(request: Request, search: Search) -> Request:
+    """The request with a search whose first block reads the MPI's variables back, and tries a program of one's own."""
+    first = [Block([], 0)] if search.probes or request.program else []
+    return replace(request, variants=[search.variant], search=replace(search, blocks=first))
 
 
 def trial_s(request: Request, session: Session) -> float:
@@ -115,81 +115,81 @@ def trial_s(request: Request, session: Session) -> float:
     return found.seconds if found else 0.0
 
 
-def taken(race: Race, session: Session, mpi: str) -> dict[str, tuple[bool, str]]:
+def taken(search: Search, session: Session, mpi: str) -> dict[str, tuple[bool, str]]:
     """Variable -> whether the MPI took it, and what shows that: of the winner's value, where there is one."""
-    return {probe.name: read_back.told(probe, session.folders.logs, mpi) for probe in race.probes}
+    return {probe.name: read_back.told(probe, session.folders.logs, mpi) for probe in search.probes}
 
 
-def without_untaken(race: Race, found: Mapping[str, tuple[bool, str]]) -> Race:
-    """The race without the variables that are not shown to act; Failure where nothing is left."""
-    axes = [axis for axis in race.space if not axis.of_mpi or found[axis.name][0]]
+def without_untaken(search: Search, found: Mapping[str, tuple[bool, str]]) -> Search:
+    """The search without the variables that are not shown to act; Failure where nothing is left."""
+    axes = [axis for axis in search.space if not axis.of_mpi or found[axis.name][0]]
     if not axes:
         first = next(iter(found.items()))
         raise Failure(f"No variable is shown to have taken effect, so none is tuned: of {first[0]}, {first[1][1]}.")
-    return replace(race, space=axes)
+    return replace(search, space=axes)
 
 
-def with_block(race: Race, alive: Sequence[str], new: Sequence[dict[str, str]]) -> Race:
+def with_block(search: Search, alive: Sequence[str], new: Sequence[dict[str, str]]) -> Search:
     """Another block: the default, those that go on, new settings; and the reference, where there is one."""
-    first = len(race.contenders) + 1
-    fresh = [Contender(f"s{first + place:03d}", dict(values), race.search) for place, values in enumerate(new)]
-    arms = list(race.arms)
-    if not arms:
-        arms.append(arm_of(race, DEFAULT, {}, race.points))
-        arms += [arm_of(race, REFERENCE, {}, race.points, engine=False)] if race.reference else []
-    arms += [arm_of(race, one.name, one.values, race.points) for one in fresh]
-    fixed = [DEFAULT, REFERENCE] if race.reference else [DEFAULT]
-    block = Block([*fixed, *alive, *(one.name for one in fresh)], race.block_rounds)
-    return replace(race, contenders=[*race.contenders, *fresh], arms=arms, blocks=[*race.blocks, block])
+    first = len(search.contenders) + 1
+    fresh = [Contender(f"s{first + place:03d}", dict(values), search.method) for place, values in enumerate(new)]
+    sides = list(search.sides)
+    if not sides:
+        sides.append(side_of(search, DEFAULT, {}, search.points))
+        sides += [side_of(search, REFERENCE, {}, search.points, engine=False)] if search.reference else []
+    sides += [side_of(search, one.name, one.values, search.points) for one in fresh]
+    fixed = [DEFAULT, REFERENCE] if search.reference else [DEFAULT]
+    block = Block([*fixed, *alive, *(one.name for one in fresh)], search.block_rounds)
+    return replace(search, contenders=[*search.contenders, *fresh], sides=sides, blocks=[*search.blocks, block])
 
 
-def with_probes(race: Race, winner: str) -> Race:
-    """The race that asks the MPI of the values of its winner, too: before, it was asked of one value a variable."""
-    values = next(one.values for one in race.contenders if one.name == winner)
-    of_mpi = {axis.name: values[axis.name] for axis in race.space if axis.of_mpi and axis.name in values}
-    return replace(race, probes=[*race.probes, *space.probes_of(of_mpi)])
+def with_probes(search: Search, winner: str) -> Search:
+    """The search that asks the MPI of the values of its winner, too: before, it was asked of one value a variable."""
+    values = next(one.values for one in search.contenders if one.name == winner)
+    of_mpi = {axis.name: values[axis.name] for axis in search.space if axis.of_mpi and axis.name in values}
+    return replace(search, probes=[*search.probes, *space.probes_of(of_mpi)])
 
 
-def with_confirmation(race: Race, winner: str) -> Race:
+def with_confirmation(search: Search, winner: str) -> Search:
     """The last block: the winner and the default afresh, at points that were not tuned, and each factor alone."""
-    values = next(one.values for one in race.contenders if one.name == winner)
-    of_mpi = {axis.name: axis.of_mpi for axis in race.space}
+    values = next(one.values for one in search.contenders if one.name == winner)
+    of_mpi = {axis.name: axis.of_mpi for axis in search.space}
     engine = {name: value for name, value in values.items() if not of_mpi[name]}
     variables = {name: value for name, value in values.items() if of_mpi[name]}
     fresh = [
-        arm_of(race, f"{CONFIRM}{DEFAULT}", {}, race.untuned),
-        arm_of(race, f"{CONFIRM}tuned", values, race.untuned),
+        side_of(search, f"{CONFIRM}{DEFAULT}", {}, search.untuned),
+        side_of(search, f"{CONFIRM}tuned", values, search.untuned),
     ]
-    with_engine = race.variant != BARE
-    if with_engine or race.reference:
-        fresh.append(arm_of(race, f"{CONFIRM}{REFERENCE}", {}, race.untuned, engine=False))
+    with_engine = search.variant != BARE
+    if with_engine or search.reference:
+        fresh.append(side_of(search, f"{CONFIRM}{REFERENCE}", {}, search.untuned, engine=False))
     if with_engine and variables:
-        fresh.append(arm_of(race, f"{CONFIRM}tuned-mpi", variables, race.untuned, engine=False))
+        fresh.append(side_of(search, f"{CONFIRM}tuned-mpi", variables, search.untuned, engine=False))
     if variables and engine:
-        fresh.append(arm_of(race, f"{CONFIRM}tuned-engine", engine, race.untuned))
-    block = Block([arm.name for arm in fresh], race.confirm)
-    return replace(race, arms=[*race.arms, *fresh], blocks=[*race.blocks, block])
+        fresh.append(side_of(search, f"{CONFIRM}tuned-engine", engine, search.untuned))
+    block = Block([side.name for side in fresh], search.confirm)
+    return replace(search, sides=[*search.sides, *fresh], blocks=[*search.blocks, block])
 
 
-def with_more_rounds(race: Race) -> Race:
-    """The confirmation goes on, with those arms that decide it."""
-    arms = [name for name in race.blocks[-1].arms if name in _deciding(race)]
-    return replace(race, blocks=[*race.blocks, Block(arms, race.confirm)])
+def with_more_rounds(search: Search) -> Search:
+    """The confirmation goes on, with those sides that decide it."""
+    sides = [name for name in search.blocks[-1].sides if name in _deciding(search)]
+    return replace(search, blocks=[*search.blocks, Block(sides, search.confirm)])
 
 
-def _deciding(race: Race) -> list[str]:
-    """The arms by which a confirmation is decided: the two that are compared, and what metrics are taken against."""
-    return [*COMPARED, f"{CONFIRM}{REFERENCE}"] if race.reference else [*COMPARED]
+def _deciding(search: Search) -> list[str]:
+    """The sides by which a confirmation is decided: the two that are compared, and what metrics are taken against."""
+    return [*COMPARED, f"{CONFIRM}{REFERENCE}"] if search.reference else [*COMPARED]
 
 
-def confirming(race: Race) -> bool:
+def confirming(search: Search) -> bool:
     """Whether the last block is the confirmation."""
-    return bool(race.blocks and race.blocks[-1].arms and race.blocks[-1].arms[0].startswith(CONFIRM))
+    return bool(search.blocks and search.blocks[-1].sides and search.blocks[-1].sides[0].startswith(CONFIRM))
 
 
 def run_block(request: Request, session: Session) -> Request:
-    """Write the race down and run its last block; the request with the time that it took. What fails has its record,
-    and the race goes on: the session stays one that is running. Raises KeyboardInterrupt with what was finished kept.
+    """Write the search down and run its last block; the request with the time that it took. What fails has its record,
+    and the search goes on: the session stays one that is running. Raises KeyboardInterrupt with what was finished kept.
     """
     store(request, session)
     started = time.monotonic()
@@ -204,9 +204,9 @@ def run_block(request: Request, session: Session) -> Request:
 
 def _spent(request: Request, session: Session, started: float) -> Request:
     """The request with the time since `started`, which is written down."""
-    assert request.race is not None
-    spent = request.race.spent_s + time.monotonic() - started
-    request = replace(request, race=replace(request.race, spent_s=spent))
+    assert request.search is not None
+    spent = request.search.spent_s + time.monotonic() - started
+    request = replace(request, search=replace(request.search, spent_s=spent))
     state = session.facts.state
     store(request, session)
     if state == "interrupted":
@@ -215,69 +215,69 @@ def _spent(request: Request, session: Session, started: float) -> Request:
 
 
 def store(request: Request, session: Session) -> None:
-    """The race as it is planned now, in the session's facts, where its jobs read it."""
-    race = request.race
-    assert race is not None
+    """The search as it is planned now, in the session's facts, where its jobs read it."""
+    search = request.search
+    assert search is not None
     (study,) = request.studies
     stem = f"{study.name}.{request.system.name}.{request.mpis[0]}"
     session.facts.request = request.asked
-    blocks = race.in_rounds().schedule(stem, request.seed)
+    blocks = search.in_rounds().schedule(stem, request.seed)
     session.facts.expected = [launch.identity for block in blocks for launch in block]
     session.facts.state = "running"
     session.save()
 
 
-def fits(race: Race, launch_s: float, arms: int, with_hangs: float = 0.0) -> bool:
-    """Whether another block of so many arms, and the confirmation behind it, still fit into the minutes. `with_hangs`:
+def fits(search: Search, launch_s: float, sides: int, with_hangs: float = 0.0) -> bool:
+    """Whether another block of so many sides, and the confirmation behind it, still fit into the minutes. `with_hangs`:
     how long a launch takes in the mean, if some hang: so many may hang in the block, too, and not in what is proved."""
-    block = block_s(race, max(launch_s, with_hangs), arms)
-    return race.spent_s + block + confirmation_s(race, launch_s, race.looks) <= 60 * race.minutes
+    block = block_s(search, max(launch_s, with_hangs), sides)
+    return search.spent_s + block + confirmation_s(search, launch_s, search.looks) <= 60 * search.minutes
 
 
-def more_rounds_fit(race: Race, launch_s: float) -> bool:
+def more_rounds_fit(search: Search, launch_s: float) -> bool:
     """Whether the confirmation may go on."""
-    needed = confirmation_s(race, launch_s, 2) - confirmation_s(race, launch_s, 1)
-    return race.spent_s + needed <= 60 * race.minutes
+    needed = confirmation_s(search, launch_s, 2) - confirmation_s(search, launch_s, 1)
+    return search.spent_s + needed <= 60 * search.minutes
 
 
-def too_short(race: Race, launch_s: float) -> str:
+def too_short(search: Search, launch_s: float) -> str:
     """What to say where not even one whole block and the confirmation fit into the minutes; empty if they do."""
-    arms = 1 + race.reference + race.at_once
-    needed = block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
-    if race.spent_s + needed <= 60 * race.minutes:
+    sides = 1 + search.reference + search.at_once
+    needed = block_s(search, launch_s, sides) + confirmation_s(search, launch_s)
+    if search.spent_s + needed <= 60 * search.minutes:
         return ""
-    passed = f", and {race.spent_s / 60:.1f} have passed" if race.spent_s else ""
-    fewer = ", or fewer points with --set" if len(race.points) > 1 else ""
+    passed = f", and {search.spent_s / 60:.1f} have passed" if search.spent_s else ""
+    fewer = ", or fewer points with --set" if len(search.points) > 1 else ""
     return (
-        f"{race.minutes:g} minutes are too few for a block of {arms} settings and the confirmation, which take about "
-        f"{needed / 60:.1f}{passed}: give more --minutes, fewer --places{fewer}."
+        f"{search.minutes:g} minutes are too few for a block of {sides} settings and the confirmation, which take "
+        f"about {needed / 60:.1f}{passed}: give more --minutes, fewer --places{fewer}."
     )
 
 
-def block_s(race: Race, launch_s: float, arms: int) -> float:
-    return BLOCK_OVERHEAD_S + race.block_rounds * arms * launch_s
+def block_s(search: Search, launch_s: float, sides: int) -> float:
+    return BLOCK_OVERHEAD_S + search.block_rounds * sides * launch_s
 
 
-def confirmation_s(race: Race, launch_s: float, looks: int = 1) -> float:
+def confirmation_s(search: Search, launch_s: float, looks: int = 1) -> float:
     """How long it takes if it is looked at so many times."""
-    longer = len(race.untuned) / max(1, len(race.points))
-    with_engine, of_mpi = race.variant != BARE, any(axis.of_mpi for axis in race.space)
-    alone = (with_engine and of_mpi) + (of_mpi and any(not axis.of_mpi for axis in race.space))
-    alone += with_engine and not race.reference  # bare, beside which the engine is seen and nothing is decided
-    arms = looks * len(_deciding(race)) + alone
-    return looks * BLOCK_OVERHEAD_S + race.confirm * arms * launch_s * longer
+    longer = len(search.untuned) / max(1, len(search.points))
+    with_engine, of_mpi = search.variant != BARE, any(axis.of_mpi for axis in search.space)
+    alone = (with_engine and of_mpi) + (of_mpi and any(not axis.of_mpi for axis in search.space))
+    alone += with_engine and not search.reference  # bare, beside which the engine is seen and nothing is decided
+    sides = looks * len(_deciding(search)) + alone
+    return looks * BLOCK_OVERHEAD_S + search.confirm * sides * launch_s * longer
 
 
 def write_result(
-    race: Race, session: Session, values: Mapping[str, str], sentence: str, notes: Mapping[str, str]
+    search: Search, session: Session, values: Mapping[str, str], sentence: str, notes: Mapping[str, str]
 ) -> tuple[Path, Path]:
     """The two files that a person goes on with: the engine's settings, and the MPI's variables."""
     folder = session.path / FOLDER
     folder.mkdir(exist_ok=True)
-    of_mpi = {axis.name: axis.of_mpi for axis in race.space}
-    preset = race.variant.partition(":")[0]
+    of_mpi = {axis.name: axis.of_mpi for axis in search.space}
+    preset = search.variant.partition(":")[0]
     engine = {settings_file.VARIANT: preset} if preset not in variants.WITHOUT_ENGINE else {}
-    engine |= engine_of(race, dict(values))
+    engine |= engine_of(search, dict(values))
     variables = {name: value for name, value in values.items() if of_mpi[name]}
     heading = f"Found by ./bench tune, session {session.name}.\n{sentence}"
     files = (folder / SETTINGS, folder / VARIABLES)

@@ -78,10 +78,10 @@ def stood_in(
     )
 
 
-def failing(*arms: str) -> GateFound:
-    """The verdict where launches of these arms failed."""
+def failing(*sides: str) -> GateFound:
+    """The verdict where launches of these sides failed."""
     measured = simulated.gate()
-    trouble = dict.fromkeys(arms, "exit status 11")
+    trouble = dict.fromkeys(sides, "exit status 11")
     return judge(replace(measured, series=[replace(measured.series[0], trouble=trouble)]))
 
 
@@ -100,10 +100,10 @@ def test_a_gate_of_undecided_warns_and_of_slower_fails(tmp_path: Path) -> None:
     assert stood_in(blocks("bash")[0], 3, tmp_path).returncode == 3 and not (tmp_path / "gate").exists()
 
 
-@pytest.mark.parametrize(("arms", "ended"), [(["new"], [1, 1]), (["base", "new"], [0, 3])])
-def test_a_candidate_whose_launches_fail_does_not_pass(arms: list[str], ended: list[int], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sides", "ended"), [(["new"], [1, 1]), (["base", "new"], [0, 3])])
+def test_a_candidate_whose_launches_fail_does_not_pass(sides: list[str], ended: list[int], tmp_path: Path) -> None:
     """Nothing is told of its time: that alone would be a warning."""
-    found = failing(*arms)
+    found = failing(*sides)
     done = [stood_in(script, found.status, tmp_path, found) for script in (ON_GITHUB, ON_GITLAB)]
     assert [one.returncode for one in done] == ended
     assert ("::error::" in done[0].stdout) == (ended[0] == 1)

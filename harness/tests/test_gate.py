@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench gate: its arms, its schedule, when it stops, and what it says of calls that cannot be."""
+"""./bench gate: its sides, its schedule, when it stops, and what it says of calls that cannot be."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from harness.base.paths import VENV
 from harness.cli import main
 from harness.commands.gate import PLAN, _origin, _tell
 from harness.job.launch import Attempt, Outcome
-from harness.job.plan import Arm, Gate, Plan
+from harness.job.plan import Gate, Plan, Side
 from harness.job.runner import Runner
 from harness.job.session import Facts, Session, State, create, load
 from harness.sessions import gates
@@ -33,12 +33,16 @@ from harness.sessions.request import Request, from_facts
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import by_names
 
-ARMS = [Arm("base", "adaptive"), Arm("control", "adaptive"), Arm("new", "timer", options=["--inject-slowdown=1.05"])]
+SIDES = [
+    Side("base", "adaptive"),
+    Side("control", "adaptive"),
+    Side("new", "timer", options=["--inject-slowdown=1.05"]),
+]
 
 
 def gate(rounds: int = 4, **changes: object) -> Gate:
     look = [sys.executable, "-c", "raise SystemExit(1)"]
-    planned = Gate(ARMS, gates.CHECK_RUN, rounds, 10.0, [2], look, 0.02, "a", "b")
+    planned = Gate(SIDES, gates.CHECK_RUN, rounds, 10.0, [2], look, 0.02, "a", "b")
     return replace(planned, **changes)  # type: ignore[arg-type]
 
 
@@ -57,9 +61,9 @@ class Trivial(rfm.RunOnlyRegressionTest):
 CALL = ("gate", "--base", "bare", "--new", "off", "--system", "local", "--store")
 
 
-def test_every_round_has_each_arm_once_between_two_canaries() -> None:
+def test_every_round_has_each_side_once_between_two_canaries() -> None:
     schedule = gate().in_rounds().last("s.vcluster.mpich", 7)
-    names = [launch.arm.name for launch in schedule if launch.arm]
+    names = [launch.side.name for launch in schedule if launch.side]
     assert names[::4] == ["check"] * 5
     rounds = [names[place + 1 : place + 4] for place in range(0, 16, 4)]
     assert all(sorted(one) == ["base", "control", "new"] for one in rounds)
@@ -92,7 +96,7 @@ def launched(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run
 
 
 def ran(runner: Runner) -> list[str]:
-    return [outcome.launch.arm.name for outcome in runner.outcomes if outcome.launch.arm]
+    return [outcome.launch.side.name for outcome in runner.outcomes if outcome.launch.side]
 
 
 def test_a_gate_goes_on_while_nothing_is_known(launched: Runner) -> None:
@@ -113,7 +117,7 @@ def test_a_gate_stops_behind_a_check_run_when_enough_is_known(launched: Runner, 
         ("skipped", "not needed: the verdict was known")
     }
     again = Runner(launched.plan, tmp_path)
-    assert not {launch.arm.name for launch, _ in again._todo() if launch.repetition >= 2 and launch.arm} - {"check"}
+    assert not {launch.side.name for launch, _ in again._todo() if launch.repetition >= 2 and launch.side} - {"check"}
 
 
 def test_a_gate_begins_no_round_when_its_time_is_up(launched: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +139,7 @@ def test_a_damaged_store_is_said_before_anything_is_measured(
 def test_what_breaks_or_is_stopped_is_not_a_slower_candidate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = OSError("gone"), BrokenPipeError(32, "gone")
     for error in (KeyboardInterrupt(), Failure("no nodes"), *gone, KeyError("x")):
-        monkeypatch.setattr(gates, "with_arms", Raising(error))
+        monkeypatch.setattr(gates, "with_sides", Raising(error))
         assert main([*CALL, str(tmp_path)]) == (130 if isinstance(error, KeyboardInterrupt) else 3)
 
 
@@ -143,10 +147,10 @@ def test_a_verdict_that_cannot_be_read_is_not_a_slower_candidate(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], measuring: Session
 ) -> None:
     """A defect keeps its traceback."""
-    monkeypatch.setattr(measured, "read", Raising(KeyError("arm")))
-    monkeypatch.setattr(gates, "with_arms", lambda *_: _tell(measuring, None, measuring.path / "store"))
+    monkeypatch.setattr(measured, "read", Raising(KeyError("side")))
+    monkeypatch.setattr(gates, "with_sides", lambda *_: _tell(measuring, None, measuring.path / "store"))
     assert main([*CALL, str(measuring.path / "store")]) == 3
-    assert "Traceback" in (said := capsys.readouterr().err) and "KeyError: 'arm'" in said
+    assert "Traceback" in (said := capsys.readouterr().err) and "KeyError: 'side'" in said
 
 
 @pytest.mark.parametrize(("state", "ended"), [("complete", True), ("incomplete", False), ("interrupted", False)])
@@ -290,7 +294,7 @@ def test_reframes_database_finds_a_run_by_its_verdict_too(
 def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(gates, "with_arms", Raising(Failure("it goes on")))
+    monkeypatch.setattr(gates, "with_sides", Raising(Failure("it goes on")))
     (tmp_path / "file").write_text("")
     assert main([*CALL, str(tmp_path / "file" / "gates")]) == 2
     assert "cannot be written: Not a directory" in capsys.readouterr().err
@@ -300,7 +304,7 @@ def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(
 def test_a_folder_that_takes_no_verdict_is_said_before_anything_is_measured(
     asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(gates, "with_arms", Raising(Failure("it goes on")))
+    monkeypatch.setattr(gates, "with_sides", Raising(Failure("it goes on")))
     (tmp_path / "file").write_text("")
     for out in ("file", "file/gate"):
         assert main(["gate", *asked, "--out", str(tmp_path / out), "--store", str(tmp_path / "store")]) == 2

@@ -305,7 +305,7 @@ def test_a_program_of_ones_own_is_handed_on_to_the_gate(before: list[str], monke
 
     def attended(command: list[str], **_: object) -> int:
         asked.append(command)
-        return bisect.NO_ARM
+        return bisect.NO_SIDE
 
     monkeypatch.setattr(process, "attended", attended)
     rest = [*before, "--", "./app", "--out", "x", "--", "y"]

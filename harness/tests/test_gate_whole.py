@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whole gates: two of them at once on one store, and each kind of arm that brings an engine or an MPI from outside.
+"""Whole gates: two of them at once on one store, and each kind of side that brings an engine or an MPI from outside.
 
-What an arm brings is shown by the launches themselves: an engine in a prefix writes down each rank that it was started
+What a side brings is shown by the launches themselves: an engine in a prefix writes down each rank that it was started
 for, and a record names the library that answered.
 """
 
@@ -19,7 +19,7 @@ from analysis.gate import store
 from harness.base.mpis import MPIS
 from harness.base.paths import VENV
 from harness.job import records
-from harness.sessions import arms
+from harness.sessions import sides
 from harness.setup import build, environment
 from harness.tests.compiler import READ
 from harness.tests.sessions import Running, bench, facts, latest
@@ -96,7 +96,7 @@ def test_two_gates_at_once_on_a_site_measure_side_by_side(results: Path, tmp_pat
     assert second["created"] < first["finished"] and first["created"] < second["finished"]
 
 
-# ---- arms
+# ---- sides
 
 
 @pytest.fixture
@@ -123,34 +123,34 @@ def gated(base: str, new: str, *options: str, statuses: tuple[int, ...] = SAME) 
     return path
 
 
-def headers(session: Path, arm: str) -> Iterator[dict[str, Any]]:
-    """Of the launches of this arm that were measured."""
+def headers(session: Path, side: str) -> Iterator[dict[str, Any]]:
+    """Of the launches of this side that were measured."""
     for path in sorted((session / "records").glob("*.jsonl")):
         record = records.read(path)
-        if record.header and record.header["context"].get("arm") == arm and record.header["ranks"]:
+        if record.header and record.header["context"].get("side") == side and record.header["ranks"]:
             assert all(line["status"] == "ok" for line in record.points), record.points
             yield record.header
 
 
 def ran_from(prefix: Path, session: Path, *its: str) -> None:
-    """The engine of the prefix ran on each rank of these arms, and of no other."""
+    """The engine of the prefix ran on each rank of these sides, and of no other."""
     started = (prefix.parent / "started").read_text().split()
-    ranks = sum(len(header["ranks"]) for arm in its for header in headers(session, arm))
+    ranks = sum(len(header["ranks"]) for side in its for header in headers(session, side))
     assert set(started) >= {"vc1", "vc2"}
     assert ranks == sum(host in ("vc1", "vc2") for host in started) > 0
 
 
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("results", "state")
-def test_an_arm_that_is_a_prefix(prefix: Path) -> None:
+def test_a_side_that_is_a_prefix(prefix: Path) -> None:
     session = gated("adaptive", f"prefix:{prefix},timer:slice_us=50", statuses=ANY)
     ran_from(prefix, session, "new")
 
 
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("results", "state")
-def test_an_arm_that_is_modules_of_lmod(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One brings the engine, the other a variable of the MPI, which every rank has under that arm alone."""
+def test_a_side_that_is_modules_of_lmod(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One brings the engine, the other a variable of the MPI, which every rank has under that side alone."""
     environment.ensure_packages("modules")
     modules = tmp_path / "modulefiles"
     (modules / "engine").mkdir(parents=True)
@@ -160,36 +160,36 @@ def test_an_arm_that_is_modules_of_lmod(prefix: Path, tmp_path: Path, monkeypatc
     shell = ["bash", "-lc", "module --version 2>&1"]
     version = subprocess.run(shell, check=True, capture_output=True, text=True, timeout=120).stdout
     assert "Modules based on Lua" in version, "this is Lmod, and no stand-in"
-    assert arms.modules(["engine/1.0"]).program("progress-run") == str(prefix / "bin" / "progress-run")
+    assert sides.modules(["engine/1.0"]).program("progress-run") == str(prefix / "bin" / "progress-run")
     session = gated("adaptive", "modules:engine/1.0 tuned")
     ran_from(prefix, session, "new")
     ranks = {
-        arm: [rank for one in headers(session, arm) for rank in one["ranks"]] for arm in ("base", "control", "new")
+        side: [rank for one in headers(session, side) for rank in one["ranks"]] for side in ("base", "control", "new")
     }
-    seen = {arm: {one["environment"].get(VARIABLE) for one in mine} for arm, mine in ranks.items()}
+    seen = {side: {one["environment"].get(VARIABLE) for one in mine} for side, mine in ranks.items()}
     assert seen == {"base": {None}, "control": {None}, "new": {"500"}}
 
 
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("results", "state")
-def test_an_arm_that_is_another_mpi() -> None:
+def test_a_side_that_is_another_mpi() -> None:
     build.ensure(MPIS["openmpi"], "progress_engine/all", "microbench", "mpi_variables")
     session = gated("adaptive", "mpi:openmpi", statuses=ANY)
     libraries = {
-        arm: {MPIS[name].library in one["mpi_library"] for one in headers(session, arm)}
-        for arm, name in (("base", "mpich"), ("control", "mpich"), ("new", "openmpi"), ("check", "mpich"))
+        side: {MPIS[name].library in one["mpi_library"] for one in headers(session, side)}
+        for side, name in (("base", "mpich"), ("control", "mpich"), ("new", "openmpi"), ("check", "mpich"))
     }
     assert set(map(frozenset, libraries.values())) == {frozenset({True})}, libraries
 
 
 # ./bench gate of a program of one's own: named as for compare-program and tune, judged by its time and its results.
-ARMS = ("--base", "bare", "--new", "adaptive")
+SIDES = ("--base", "bare", "--new", "adaptive")
 
 
 def gate(folder: Path, *words: str) -> tuple[int, str]:
     """A short gate of it, and how it ended."""
     build.ensure(MPIS["mpich"], "progress_engine/all", "microbench")
-    done = bench("gate", "--mpi", "mpich", *ARMS, "--minutes", "0.3", "--store", str(folder), *READ, *words)
+    done = bench("gate", "--mpi", "mpich", *SIDES, "--minutes", "0.3", "--store", str(folder), *READ, *words)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout + done.stderr
 

@@ -19,7 +19,7 @@ from harness.base import machine, variants
 from harness.base.variants import Recipe
 from harness.job import known_failures, records
 from harness.job.launch import Attempt, context, name_of
-from harness.job.plan import Arm, Launch, Plan
+from harness.job.plan import Launch, Plan, Side
 from harness.job.reap import kill, marked
 from harness.job.records import Folders, RecordFile
 from harness.job.runner import Runner
@@ -106,10 +106,10 @@ def test_what_is_known_to_fail_on_a_version_of_an_mpi_is_told_as_that(
     end = records.read(attempt.target).end or {}
     assert (outcome.status, end["status"], end.get("reason", "")) == (status, status, outcome.reason)
     assert outcome.reason.startswith(begins) and bool(outcome.reason) == bool(begins)
-    of_arm = known_failures.told(
-        plan, replace(BARE, arm=Arm("base", "bare")), good_record(BARE), "ok", "", tmp_path / "log"
+    of_side = known_failures.told(
+        plan, replace(BARE, side=Side("base", "bare")), good_record(BARE), "ok", "", tmp_path / "log"
     )
-    assert of_arm == ("ok", ""), "of a gate a failure is a finding"
+    assert of_side == ("ok", ""), "of a gate a failure is a finding"
 
 
 def test_what_is_known_is_of_studies_and_variants_that_there_are() -> None:
@@ -244,7 +244,7 @@ def test_a_setting_is_the_same_in_other_words() -> None:
 
 
 def test_a_variable_that_a_process_did_not_see_is_found(plan: Plan) -> None:
-    launch = replace(BARE, arm=Arm("new", "bare", environment={"UCX_TLS": "tcp", "LD_PRELOAD": "libx.so"}))
+    launch = replace(BARE, side=Side("new", "bare", environment={"UCX_TLS": "tcp", "LD_PRELOAD": "libx.so"}))
 
     def seen(*environments: dict[str, str | None] | None) -> list[str]:
         record = good_record(launch)

@@ -46,10 +46,18 @@ def test_what_is_published_is_what_is_read(name: str) -> None:
 def test_an_old_session_still_says_what_it_was(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever its checkout was, whatever has moved in it since, and whether or not its MPIs are installed here."""
     monkeypatch.setattr(Mpi, "installed", lambda _: False)
-    published("session").validate(json.loads(validate.with_keys(file.read_bytes(), archive.RENAMED)))
+    published("session").validate(json.loads(archive.of_today(file.read_bytes())))
     facts = session.load(str(file.parent)).facts
     planned = {launch.identity for job in from_facts(facts).jobs() for launch in job.launches}
     assert len(planned) >= (len(facts.mpi_names) if facts.studies else 0)
+
+
+def test_older_names_are_those_of_today() -> None:
+    old = b'{"race": {"search": "grid", "seats": 6, "settle": 2, "arms": []}, "gate": {"canary": {}}}'
+    today = archive.of_today(old)
+    search = {"method": "grid", "at_once": 6, "block_rounds": 2, "sides": []}
+    assert json.loads(today) == {"search": search, "gate": {"check_run": {}}}
+    assert archive.of_today(today) == today
 
 
 def test_what_a_session_writes_can_be_read_again(tmp_path: Path) -> None:

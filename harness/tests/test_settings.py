@@ -18,7 +18,7 @@ from harness.base import settings_file, variants
 from harness.base.errors import UsageError
 from harness.job import records
 from harness.job.launch import context
-from harness.job.plan import Arm, Launch, Plan
+from harness.job.plan import Launch, Plan, Side
 from harness.job.runner import Runner
 from harness.job.session import Facts
 from harness.sessions.request import Request, choose_variants, from_facts
@@ -198,8 +198,8 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     file = written(tmp_path, settings_file.text(OF_MPI, "found by\n./bench tune", {"UCX_RNDV_THRESH": "why\nit is"}))
     assert settings_file.of_mpi(file) == OF_MPI
     assert "# why\n# it is\nUCX_RNDV_THRESH = 64k\n" in file.read_text()
-    of_an_arm = settings_file.read(written(tmp_path, "variant = timer\nslice_us = 5\nUCX_TLS = tcp,self\n"))
-    assert (of_an_arm.preset, of_an_arm.engine, of_an_arm.environment) == (
+    of_a_side = settings_file.read(written(tmp_path, "variant = timer\nslice_us = 5\nUCX_TLS = tcp,self\n"))
+    assert (of_a_side.preset, of_a_side.engine, of_a_side.environment) == (
         "timer", ["slice_us=5"], {"UCX_TLS": "tcp,self"},
     )  # fmt: skip
 
@@ -225,8 +225,8 @@ def test_every_launch_runs_with_the_variables_and_says_so(
     assert "mpi_environment" not in context(plan, bare[0])
 
 
-def test_an_arm_has_variables_of_its_own_beside_the_runs(plan: Plan) -> None:
-    launch = replace(plan.launches[0], arm=Arm("s1", "bare", environment={"UCX_RNDV_THRESH": "8k", "A": "1"}))
+def test_a_side_has_variables_of_its_own_beside_the_runs(plan: Plan) -> None:
+    launch = replace(plan.launches[0], side=Side("s1", "bare", environment={"UCX_RNDV_THRESH": "8k", "A": "1"}))
     own = replace(plan, mpi_environment=OF_MPI)
     assert own.variables_of(launch) == OF_MPI | {"UCX_RNDV_THRESH": "8k", "A": "1"}
     assert context(own, launch)["mpi_environment"] == own.variables_of(launch)

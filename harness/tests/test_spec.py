@@ -130,7 +130,7 @@ def test_it_runs_on_as_many_ranks_as_the_run_asks_for(plan: Plan, installation: 
     assert asked.tasks(2) == 4
 
 
-def test_it_is_built_once_and_its_arms_go_through_submit(plan: Plan, installation: Path, tmp_path: Path) -> None:
+def test_it_is_built_once_and_its_sides_go_through_submit(plan: Plan, installation: Path, tmp_path: Path) -> None:
     status, lines = run(plan, installation, tmp_path, launches=2)
     assert status == 0, lines
     for variant in ("bare", "adaptive"):

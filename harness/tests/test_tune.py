@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench tune: its space, the blocks of a race, what it writes, and calls that cannot be."""
+"""./bench tune: its space, the blocks of a search, what it writes, and calls that cannot be."""
 
 from __future__ import annotations
 
@@ -17,104 +17,108 @@ from harness.base.errors import UsageError
 from harness.cli import main
 from harness.commands.tune import rounds_of_block
 from harness.job import program as programs_of_others
-from harness.job import race as races
+from harness.job import search as searches
 from harness.job.plan import Block, Plan
 from harness.job.program import Program
-from harness.job.race import DEFAULT, Parameter
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
+from harness.job.search import DEFAULT, Parameter
 from harness.job.session import Facts, Session
 from harness.sessions import run as runs
 from harness.sessions import space, tuning
 from harness.sessions.request import Request, from_facts
 from harness.setup import environment
 from harness.sites.systems import BUILTIN, System
-from harness.tests.test_tune_race import BOTH, POINTS, RACE, SPACE, scheduled
+from harness.tests.test_tune_search import BOTH, POINTS, SEARCH, SPACE, scheduled
 from reframe_checks.catalogue import by_names
 
 
-def test_every_round_has_every_arm_of_its_block_once_in_an_order_drawn_anew() -> None:
-    race = tuning.with_block(RACE, [], [BOTH, {"burst": "1"}])
-    race = tuning.with_block(race, ["s001"], [{"UCX_TLS": "tcp"}])
-    schedule = scheduled(race)
-    rounds = [[one.arm.name for one in schedule if one.arm and one.repetition == turn] for turn in range(6)]
+def test_every_round_has_every_side_of_its_block_once_in_an_order_drawn_anew() -> None:
+    search = tuning.with_block(SEARCH, [], [BOTH, {"burst": "1"}])
+    search = tuning.with_block(search, ["s001"], [{"UCX_TLS": "tcp"}])
+    schedule = scheduled(search)
+    rounds = [[one.side.name for one in schedule if one.side and one.repetition == turn] for turn in range(6)]
     assert all(sorted(names) == ["default", "reference", "s001", "s002"] for names in rounds[:3])
     assert all(sorted(names) == ["default", "reference", "s001", "s003"] for names in rounds[3:])
     assert len({tuple(names) for names in rounds[:3]}) > 1
     assert len({one.identity for one in schedule}) == len(schedule)
-    assert race.in_rounds().last("x", 1) == schedule[12:]
-    assert scheduled(race)[:12] == scheduled(replace(race, blocks=race.blocks[:1]))
+    assert search.in_rounds().last("x", 1) == schedule[12:]
+    assert scheduled(search)[:12] == scheduled(replace(search, blocks=search.blocks[:1]))
 
 
 def test_a_setting_is_a_variant_and_variables_and_the_default_is_neither() -> None:
-    race = tuning.with_block(RACE, [], [BOTH])
-    arms = {arm.name: arm for arm in race.arms}
-    assert (arms["s001"].variant, arms["s001"].environment) == ("adaptive:burst=1", {"UCX_TLS": "tcp"})
-    assert (arms[DEFAULT].variant, arms[DEFAULT].environment) == ("adaptive", {})
-    own = tuning.with_block(replace(RACE, variant="timer:burst=7:timer_us=900"), [], [BOTH])
-    assert {arm.name: arm.variant for arm in own.arms}["s001"] == "timer:burst=1:timer_us=900"
-    assert (arms["reference"].variant, arms["reference"].points) == ("bare", POINTS)
+    search = tuning.with_block(SEARCH, [], [BOTH])
+    sides = {side.name: side for side in search.sides}
+    assert (sides["s001"].variant, sides["s001"].environment) == ("adaptive:burst=1", {"UCX_TLS": "tcp"})
+    assert (sides[DEFAULT].variant, sides[DEFAULT].environment) == ("adaptive", {})
+    own = tuning.with_block(replace(SEARCH, variant="timer:burst=7:timer_us=900"), [], [BOTH])
+    assert {side.name: side.variant for side in own.sides}["s001"] == "timer:burst=1:timer_us=900"
+    assert (sides["reference"].variant, sides["reference"].points) == ("bare", POINTS)
 
 
 def test_the_confirmation_measures_each_factor_alone_at_points_that_were_not_tuned() -> None:
-    race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
-    assert tuning.confirming(race) and race.blocks[-1].rounds == 12
-    arms = {arm.name: (arm.variant, arm.environment) for arm in race.arms if arm.name.startswith("confirm.")}
-    assert arms == {
+    search = tuning.with_confirmation(tuning.with_block(SEARCH, [], [BOTH]), "s001")
+    assert tuning.confirming(search) and search.blocks[-1].rounds == 12
+    sides = {side.name: (side.variant, side.environment) for side in search.sides if side.name.startswith("confirm.")}
+    assert sides == {
         "confirm.default": ("adaptive", {}),
         "confirm.tuned": ("adaptive:burst=1", {"UCX_TLS": "tcp"}),
         "confirm.reference": ("bare", {}),
         "confirm.tuned-mpi": ("bare", {"UCX_TLS": "tcp"}),
         "confirm.tuned-engine": ("adaptive:burst=1", {}),
     }
-    assert all(arm.points == RACE.untuned for arm in race.arms if arm.name.startswith("confirm."))
-    alone = tuning.with_confirmation(tuning.with_block(RACE, [], [{"burst": "1"}]), "s001")
-    assert [name.removeprefix("confirm.") for name in alone.blocks[-1].arms] == ["default", "tuned", "reference"]
+    assert all(side.points == SEARCH.untuned for side in search.sides if side.name.startswith("confirm."))
+    alone = tuning.with_confirmation(tuning.with_block(SEARCH, [], [{"burst": "1"}]), "s001")
+    assert [name.removeprefix("confirm.") for name in alone.blocks[-1].sides] == ["default", "tuned", "reference"]
 
 
-def test_the_analysis_calls_every_arm_what_its_launches_are_called() -> None:
+def test_the_analysis_calls_every_side_what_its_launches_are_called() -> None:
     """The analysis may import nothing of the harness, and jobs nothing of the analysis."""
-    assert (measured.DEFAULT, measured.REFERENCE, measured.CONFIRM) == (races.DEFAULT, races.REFERENCE, races.CONFIRM)
-    assert (measured.OLD, measured.TUNED) == races.COMPARED and measured.HELD_AGAINST == races.HELD_AGAINST
+    assert (measured.DEFAULT, measured.REFERENCE, measured.CONFIRM) == (
+        searches.DEFAULT,
+        searches.REFERENCE,
+        searches.CONFIRM,
+    )
+    assert (measured.OLD, measured.TUNED) == searches.COMPARED and measured.HELD_AGAINST == searches.HELD_AGAINST
     assert measured.UNSET == space.UNSET
-    race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
-    assert set(race.blocks[-1].arms) == set(verdict.ARMS)
+    search = tuning.with_confirmation(tuning.with_block(SEARCH, [], [BOTH]), "s001")
+    assert set(search.blocks[-1].sides) == set(verdict.SIDES)
 
 
-def test_a_confirmation_goes_on_with_the_arms_that_decide_it_while_there_is_time() -> None:
-    race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
-    more = tuning.with_more_rounds(race)
+def test_a_confirmation_goes_on_with_the_sides_that_decide_it_while_there_is_time() -> None:
+    search = tuning.with_confirmation(tuning.with_block(SEARCH, [], [BOTH]), "s001")
+    more = tuning.with_more_rounds(search)
     assert tuning.confirming(more) and more.blocks[-1].rounds == 12
-    assert more.blocks[-1].arms == ["confirm.default", "confirm.tuned", "confirm.reference"]
-    assert tuning.more_rounds_fit(race, 1.0) and not tuning.more_rounds_fit(replace(race, spent_s=280.0), 1.0)
-    alone = tuning.fits(replace(RACE, looks=1), 1.0, 60) and not tuning.fits(RACE, 1.0, 60)
-    assert alone, "a race leaves time for all looks"
+    assert more.blocks[-1].sides == ["confirm.default", "confirm.tuned", "confirm.reference"]
+    assert tuning.more_rounds_fit(search, 1.0) and not tuning.more_rounds_fit(replace(search, spent_s=280.0), 1.0)
+    alone = tuning.fits(replace(SEARCH, looks=1), 1.0, 60) and not tuning.fits(SEARCH, 1.0, 60)
+    assert alone, "a search leaves time for all looks"
 
 
 def test_a_confirmation_of_bare_has_the_reference_that_metrics_of_overlap_are_taken_against() -> None:
     """Without it no launch of the confirmation would have a value, and no winner were ever confirmed."""
-    race = replace(RACE, variant="bare", space=[SPACE[1]])
-    afresh = tuning.with_confirmation(tuning.with_block(race, [], [{"UCX_TLS": "tcp"}]), "s001")
-    arms = [name.removeprefix("confirm.") for name in afresh.blocks[-1].arms]
-    assert arms == ["default", "tuned", "reference"]
-    assert tuning.confirmation_s(race, 1.0) == tuning.BLOCK_OVERHEAD_S + len(arms) * race.confirm
+    search = replace(SEARCH, variant="bare", space=[SPACE[1]])
+    afresh = tuning.with_confirmation(tuning.with_block(search, [], [{"UCX_TLS": "tcp"}]), "s001")
+    sides = [name.removeprefix("confirm.") for name in afresh.blocks[-1].sides]
+    assert sides == ["default", "tuned", "reference"]
+    assert tuning.confirmation_s(search, 1.0) == tuning.BLOCK_OVERHEAD_S + len(sides) * search.confirm
 
 
-def test_where_no_overlap_is_measured_bare_is_no_arm_of_the_rounds_that_are_added() -> None:
-    race = replace(RACE, objective="time", bounds={}, reference=False)
-    afresh = tuning.with_confirmation(tuning.with_block(race, [], [BOTH]), "s001")
-    assert "confirm.reference" in afresh.blocks[-1].arms, "the engine is seen beside it"
-    assert tuning.with_more_rounds(afresh).blocks[-1].arms == ["confirm.default", "confirm.tuned"]
-    assert tuning.confirmation_s(race, 1.0) == tuning.BLOCK_OVERHEAD_S + len(afresh.blocks[-1].arms) * race.confirm
-    both = tuning.confirmation_s(race, 1.0, 2) - tuning.confirmation_s(race, 1.0)
-    assert both == tuning.BLOCK_OVERHEAD_S + 2 * race.confirm
+def test_where_no_overlap_is_measured_bare_is_no_side_of_the_rounds_that_are_added() -> None:
+    search = replace(SEARCH, objective="time", bounds={}, reference=False)
+    afresh = tuning.with_confirmation(tuning.with_block(search, [], [BOTH]), "s001")
+    assert "confirm.reference" in afresh.blocks[-1].sides, "the engine is seen beside it"
+    assert tuning.with_more_rounds(afresh).blocks[-1].sides == ["confirm.default", "confirm.tuned"]
+    assert tuning.confirmation_s(search, 1.0) == tuning.BLOCK_OVERHEAD_S + len(afresh.blocks[-1].sides) * search.confirm
+    both = tuning.confirmation_s(search, 1.0, 2) - tuning.confirmation_s(search, 1.0)
+    assert both == tuning.BLOCK_OVERHEAD_S + 2 * search.confirm
 
 
-def test_a_race_survives_its_session() -> None:
-    race = tuning.with_block(replace(RACE, probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")]), [], [BOTH])
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], race=race)
+def test_a_search_survives_its_session() -> None:
+    search = tuning.with_block(replace(SEARCH, probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")]), [], [BOTH])
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], search=search)
     facts = Facts("s", "now", "complete", **request.facts())
-    assert from_facts(facts).race == race
+    assert from_facts(facts).search == search
     (job,) = request.jobs()
     assert len(job.launches) == 9 and request.programs() == {"mpich": ["microbench", "mpi_variables"]}
 
@@ -205,24 +209,24 @@ def test_spaces_that_are_none(programs: Path, tmp_path: Path, text: str, said: s
 def test_what_is_found_is_written_as_two_files_that_run_takes(tmp_path: Path) -> None:
     session = Session(tmp_path, Facts("s", "now", "complete"))
     notes = {"UCX_TLS": "UCX prints it", "burst": "the engine reports it"}
-    conf, env = tuning.write_result(RACE, session, BOTH, "It is better.", notes)
+    conf, env = tuning.write_result(SEARCH, session, BOTH, "It is better.", notes)
     assert variants.check(f"adaptive:@{conf}") == "adaptive:burst=1"
     assert settings_file.of_mpi(env) == {"UCX_TLS": "tcp"}
     assert "# the engine reports it\nburst = 1" in conf.read_text()
     assert "# UCX prints it\nUCX_TLS = tcp" in env.read_text() and "# It is better." in conf.read_text()
-    conf, env = tuning.write_result(RACE, session, {}, "Nothing beats the default.", {})
+    conf, env = tuning.write_result(SEARCH, session, {}, "Nothing beats the default.", {})
     assert variants.check(f"adaptive:@{conf}") == "adaptive" and settings_file.of_mpi(env) == {}
     for without in variants.WITHOUT_ENGINE:
-        conf, _ = tuning.write_result(replace(RACE, variant=without, space=[SPACE[1]]), session, {}, "Nothing.", {})
+        conf, _ = tuning.write_result(replace(SEARCH, variant=without, space=[SPACE[1]]), session, {}, "Nothing.", {})
         assert settings_file.of_engine(conf) == ("", []), "the engine has no preset of this name"
 
 
 def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
-    assert tuning.fits(RACE, 1.0, 4)
-    assert not tuning.fits(replace(RACE, spent_s=250.0), 1.0, 4)
-    assert tuning.fits(RACE, 1.0, 4, 1.0) and not tuning.fits(RACE, 1.0, 4, 20.0), "as many may hang as before"
+    assert tuning.fits(SEARCH, 1.0, 4)
+    assert not tuning.fits(replace(SEARCH, spent_s=250.0), 1.0, 4)
+    assert tuning.fits(SEARCH, 1.0, 4, 1.0) and not tuning.fits(SEARCH, 1.0, 4, 20.0), "as many may hang as before"
     asked = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
-    begun = tuning.begin(asked, replace(RACE, probes=[Probe("X", "1", "", "X")])).race
+    begun = tuning.begin(asked, replace(SEARCH, probes=[Probe("X", "1", "", "X")])).search
     assert begun and begun.blocks == [Block([], 0)], "the variables are read back first"
 
 
@@ -231,38 +235,38 @@ def test_a_block_of_many_settings_has_more_rounds() -> None:
 
 
 def test_minutes_that_are_too_few_are_said_with_what_would_do() -> None:
-    assert not tuning.too_short(RACE, 1.0)
-    why = tuning.too_short(RACE, 8.0)
+    assert not tuning.too_short(SEARCH, 1.0)
+    why = tuning.too_short(SEARCH, 8.0)
     assert why.startswith("5 minutes are too few for a block of 4 settings and the confirmation, which take about 9.9")
-    bare = replace(RACE, variant="bare", space=[SPACE[1]], reference=False)
+    bare = replace(SEARCH, variant="bare", space=[SPACE[1]], reference=False)
     assert tuning.confirmation_s(bare, 1.0) == tuning.BLOCK_OVERHEAD_S + 2 * bare.confirm, "winner and default"
-    both = tuning.confirmation_s(RACE, 1.0, 2) - tuning.confirmation_s(RACE, 1.0)
-    assert both == tuning.BLOCK_OVERHEAD_S + 3 * RACE.confirm, "looked at again, without the factors alone"
+    both = tuning.confirmation_s(SEARCH, 1.0, 2) - tuning.confirmation_s(SEARCH, 1.0)
+    assert both == tuning.BLOCK_OVERHEAD_S + 3 * SEARCH.confirm, "looked at again, without the factors alone"
 
 
-def test_a_race_whose_minutes_the_read_back_has_used_begins_no_block(tmp_path: Path) -> None:
+def test_a_search_whose_minutes_the_read_back_has_used_begins_no_block(tmp_path: Path) -> None:
     (study,) = by_names(["overlap-ratio"])
     settings = tuning.points(study, "quick", {}).settings
-    race = replace(RACE, blocks=[Block([], 0)], spent_s=290.0)
-    request = Request([study], BUILTIN["local"], ["mpich"], ["adaptive"], settings=settings, race=race)
+    search = replace(SEARCH, blocks=[Block([], 0)], spent_s=290.0)
+    request = Request([study], BUILTIN["local"], ["mpich"], ["adaptive"], settings=settings, search=search)
     session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
     ready = importlib.import_module("harness.commands.tune")._ready
     with pytest.raises(UsageError, match=r"5 minutes are too few .*, and 4\.8 have passed: give more --minutes"):
         ready(request, session)
 
 
-def race_of_own_program(folder: Path) -> Request:
+def search_of_own_program(folder: Path) -> Request:
     (own,) = by_names(["own-program"])
     own = replace(own, program=Program(["true"], str(folder)))
     asked = Request([own], BUILTIN["local"], ["mpich"], [])
-    return tuning.begin(asked, replace(RACE, points=[{}], untuned=[{}], reference=False))
+    return tuning.begin(asked, replace(SEARCH, points=[{}], untuned=[{}], reference=False))
 
 
-def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too_few_are_refused(
+def test_a_program_of_ones_own_is_tried_before_the_search_and_minutes_that_are_too_few_are_refused(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = race_of_own_program(tmp_path)
-    assert request.race and request.race.blocks == [Block([], 0)]
+    request = search_of_own_program(tmp_path)
+    assert request.search and request.search.blocks == [Block([], 0)]
     session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
     assert tuning.trial_s(request, session) == 0
 
@@ -277,14 +281,14 @@ def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too
     assert tuning.trial_s(request, session) == 40.0
     monkeypatch.setattr(tuning, "run_block", lambda request, _: request)
     with pytest.raises(UsageError, match=r"5 minutes are too few .* give more --minutes, fewer --places\.$"):
-        importlib.import_module("harness.commands.tune")._race(request, session)
+        importlib.import_module("harness.commands.tune")._search(request, session)
 
 
 def test_a_program_that_cannot_be_used_is_refused_before_any_block(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would fail in every launch, and --resume would change nothing."""
-    request = race_of_own_program(tmp_path)
+    request = search_of_own_program(tmp_path)
     session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
     only = replace(plan, study="own-program", program=request.program, points=[{}], launches=[])
     only = replace(only, platform=replace(plan.platform, system="local:loopback"))
@@ -294,21 +298,21 @@ def test_a_program_that_cannot_be_used_is_refused_before_any_block(
     blocks: list[int] = []
 
     def run_block(request: Request, _: Session) -> Request:
-        assert request.race
-        blocks.append(len(request.race.arms))
+        assert request.search
+        blocks.append(len(request.search.sides))
         Runner(only, tmp_path).run()
         return request
 
     monkeypatch.setattr(tuning, "run_block", run_block)
     monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "it links another MPI: libmpi.so.40")
-    race = importlib.import_module("harness.commands.tune")._race
+    search = importlib.import_module("harness.commands.tune")._search
     with pytest.raises(UsageError, match=r"^true: it links another MPI: libmpi\.so\.40\.$"):
-        race(request, session)
+        search(request, session)
     assert blocks == [0], "the trial alone"
     monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "")
     monkeypatch.setattr(process, "run", lambda *_: process.Exit(0, 40.0, ""))
     with pytest.raises(UsageError, match="minutes are too few"):  # --resume: it was mended
-        race(request, session)
+        search(request, session)
 
 
 def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_is_measured(

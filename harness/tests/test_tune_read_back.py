@@ -17,14 +17,14 @@ from harness.base.errors import Failure
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.cli import main
 from harness.job import read_back
-from harness.job.plan import Arm, Launch, Plan
-from harness.job.race import Parameter
+from harness.job.plan import Launch, Plan, Side
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
+from harness.job.search import Parameter
 from harness.job.session import Facts, Session
 from harness.sessions import space, tuning
 from harness.sessions.space import Table, Variable
-from harness.tests.test_tune_race import RACE, SPACE, racing, ran_to_the_end
+from harness.tests.test_tune_search import SEARCH, SPACE, ran_to_the_end, searching
 from spack_env.mpis import ENVIRONMENTS
 
 UNDOCUMENTED = "not documented"
@@ -34,7 +34,7 @@ LINES = {one.name: (table, one) for table in TABLES for one in table.variables}
 
 
 def inside(value: str, variable: Variable, table: Table) -> bool:
-    """Whether it may have this value, whatever the other variables of its table are given in a race."""
+    """Whether it may have this value, whatever the other variables of its table are given in a search."""
     alternatives = variable.range.partition(" (")[0].split(", ")
     return any(one in (value, UNDOCUMENTED) or between(value, one, table) for one in alternatives)
 
@@ -190,7 +190,7 @@ def test_a_winner_may_have_a_value_that_the_mpi_has_anyway(
 ) -> None:
     """It runs with it; what won is perhaps another value of the same setting."""
     asked(tmp_path / "logs", _1="1")
-    launch = Launch("s.0", "bare", 0, 0, arm=Arm("confirm.tuned", "bare", environment={"X": "1"}))
+    launch = Launch("s.0", "bare", 0, 0, side=Side("confirm.tuned", "bare", environment={"X": "1"}))
     probes = [Probe("X", "1", "mpi_t", "x")]
     runner = Runner(replace(plan, points=[{"work_units": 5}], launches=[launch], probes=probes), tmp_path)
     assert ran_to_the_end(runner, monkeypatch) == {("confirm.tuned", "ok"): 1}
@@ -200,20 +200,20 @@ def test_the_winners_own_values_are_asked_and_one_that_is_not_taken_is_not_confi
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     axis = Parameter("UCX_TLS", ["default", "tcp", "self"], True)
-    race = replace(RACE, space=[axis], points=[], untuned=[], probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")])
-    race = tuning.with_confirmation(tuning.with_probes(
-        tuning.with_block(race, [], [{"UCX_TLS": "self"}]), "s001"), "s001")  # fmt: skip
+    search = replace(SEARCH, space=[axis], points=[], untuned=[], probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")])
+    search = tuning.with_confirmation(tuning.with_probes(
+        tuning.with_block(search, [], [{"UCX_TLS": "self"}]), "s001"), "s001")  # fmt: skip
     logs = tmp_path / "logs"
     logs.mkdir()
     said = {None: "", "tcp": "UCX_* env variables: UCX_TLS=tcp\n", "self": "unused environment variable: UCX_TLS\n"}
     for value, text in said.items():
         probe = Probe("UCX_TLS", value, "ucx", "UCX_TLS") if value else None
         read_back.log_of(logs, "mpich", probe).write_text(text + GOOD_END)
-    taken = tuning.taken(race, Session(tmp_path, Facts("s", "now", "running")), "mpich")
+    taken = tuning.taken(search, Session(tmp_path, Facts("s", "now", "running")), "mpich")
     assert taken == {"UCX_TLS": (False, "UCX calls it unused")}, "what is written is of the value that is written"
 
     points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
-    runner = Runner(racing(plan, race, points=points, probes=race.probes), tmp_path)
+    runner = Runner(searching(plan, search, points=points, probes=search.probes), tmp_path)
     found = ran_to_the_end(runner, monkeypatch)
     assert found["confirm.tuned", "failed"] == 1 and not found["confirm.tuned", "ok"]
     (why,) = {one.reason for one in runner.outcomes if one.status == "failed"}
@@ -237,11 +237,11 @@ def test_a_probe_runs_with_its_variable_and_one_that_breaks_the_mpi_is_named(pla
     assert not read_back.told(probes[2], logs, "mpich")[0]
     session = Session(tmp_path / "session", Facts("s", "now", "running"))
     axes = [*SPACE, Parameter("X", ["default", "4"], True)]
-    race = replace(RACE, space=axes, probes=[*probes, Probe("UCX_TLS", "tcp", "", "UCX_TLS")])
-    left = tuning.without_untaken(race, tuning.taken(race, session, "mpich"))
+    search = replace(SEARCH, space=axes, probes=[*probes, Probe("UCX_TLS", "tcp", "", "UCX_TLS")])
+    left = tuning.without_untaken(search, tuning.taken(search, session, "mpich"))
     assert [axis.name for axis in left.space] == ["burst", "X"]
     with pytest.raises(Failure, match="No variable is shown to have taken effect"):
-        only = replace(race, space=[SPACE[1]])
+        only = replace(search, space=[SPACE[1]])
         tuning.without_untaken(only, tuning.taken(only, session, "mpich"))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whole races with a real MPI: a planted optimum of one's own program, settings that give wrong results, hang, crash it
-or are refused, and a race that was stopped."""
+"""Whole searches with a real MPI: a planted optimum of one's own program, settings that give wrong results, hang,
+crash it or are refused, and a search that was stopped."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_what_is_best_is_found_and_what_is_wrong_is_named(
     assert settings_file.of_mpi(session / "tuning" / "tuned-mpi.env") == {FAST: "1"}
     outs = {tuple(one["values"]): one["out"] for one in told(session)["settings"].values()}
     assert all("its result is not that of bare" in why for values, why in outs.items() if WRONG in values)
-    assert (session / "tuning" / "figures" / "tuning_race.png").stat().st_size > 1000
+    assert (session / "tuning" / "figures" / "tuning_search.png").stat().st_size > 1000
     monkeypatch.setenv("OVERLAP_BENCH_SESSION", str(session))
     runpy.run_path(str(ROOT / "notebooks" / "tuning.py"))
     assert "beats the default: time better by" in capsys.readouterr().out, "the notebook tells it as well"
 
 
-def test_what_hangs_crashes_or_is_refused_is_out_with_its_reason_and_the_race_goes_on(
+def test_what_hangs_crashes_or_is_refused_is_out_with_its_reason_and_the_search_goes_on(
     tmp_path: Path, results: Path
 ) -> None:
     source, program, space = tmp_path / "program.c", tmp_path / "program", tmp_path / "space.yaml"
@@ -104,7 +104,7 @@ def test_what_hangs_crashes_or_is_refused_is_out_with_its_reason_and_the_race_go
     assert all(why in reasons for why in (alone[HANGS], alone[CRASHES], alone["wait"]))
 
 
-def test_a_race_that_was_stopped_goes_on(call: list[str], results: Path) -> None:
+def test_a_search_that_was_stopped_goes_on(call: list[str], results: Path) -> None:
     running = Running(*call)
     running.wait_for("mpich 4/")
     running.process.send_signal(signal.SIGINT)

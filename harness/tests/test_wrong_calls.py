@@ -137,7 +137,7 @@ WRONG = {
     **{f"nodes --resume nothing {more}=4": GOES_ON.format(more) for more in ("--nodes", "--launches")},
     **{f"gate --resume nothing {more}=4": GOES_ON.format(more) for more in ("--minutes", "--new", "--set")},
     **{
-        # 20 minutes are the default, which the race perhaps has not
+        # 20 minutes are the default, which the search perhaps has not
         f"tune --resume nothing {more}": GOES_ON.format(more.partition(" ")[0])
         for more in ("--minutes 40", "--minutes 20", "--system local --places 2", "--set size_bytes=8", "-n 4")
     },

@@ -2,7 +2,7 @@
 """Builds and runs SPEC MPI2007 of the user's own: `runspec.py build|run --program=RUNSPEC ... CODE... [-- SUBMIT...]`.
 
 It writes a configuration, lets SPEC's own runspec do the rest, and prints the result file. What stands behind -- is the
-command that launches a code, its last word $command: so each arm has its own. Standard library alone.
+command that launches a code, its last word $command: so each side has its own. Standard library alone.
 """
 
 from __future__ import annotations

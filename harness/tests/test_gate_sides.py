@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arms of a gate: what their words mean, that each runs as asked for, and what cannot be had is a sentence."""
+"""The sides of a gate: what their words mean, that each runs as asked for, and what cannot be had is a sentence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from harness.base.mpis import MPIS
 from harness.base.variants import Recipe
 from harness.commands.gate import _asked
 from harness.job.launch import Attempt, Outcome
-from harness.job.plan import Arm, Gate, Launch, Plan
+from harness.job.plan import Gate, Launch, Plan, Side
 from harness.job.read_back import PROGRAM
 from harness.job.runner import Runner
-from harness.sessions import arms, gates, run
-from harness.sessions.arms import Source
+from harness.sessions import gates, run, sides
 from harness.sessions.request import Request
+from harness.sessions.sides import Source
 from harness.sites.systems import BUILTIN
 from harness.tests.sessions import refused
 from reframe_checks.catalogue import by_names
@@ -39,32 +39,32 @@ def test_a_commit_of_a_working_tree_with_changes_is_said_to_be_without_them(
     words = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
     for more in (["init", "-q"], *(["commit", "-q", "--allow-empty", "-m", text] for text in "ab")):
         subprocess.run([*words, *more], check=True, timeout=120)
-    monkeypatch.setattr(arms, "ROOT", tmp_path)
-    arms.named("commit:HEAD")
+    monkeypatch.setattr(sides, "ROOT", tmp_path)
+    sides.named("commit:HEAD")
     assert capsys.readouterr().err == ""
     (tmp_path / "changed").touch()
     commit = git.commit_of(tmp_path, "HEAD")
-    assert arms.named("commit:HEAD,timer") == f"commit:{commit},timer"
+    assert sides.named("commit:HEAD,timer") == f"commit:{commit},timer"
     assert "Side 'commit:HEAD,timer': the working tree has changes" in capsys.readouterr().err
-    arms.named("commit:HEAD~1")
+    sides.named("commit:HEAD~1")
     assert capsys.readouterr().err == ""
 
 
-def test_arms_in_words() -> None:
-    assert arms.parse("adaptive:burst=5") == arms.Source("", "", "adaptive:burst=5")
-    assert arms.parse("commit:HEAD~2") == arms.Source("commit", "HEAD~2", "adaptive")
-    assert arms.parse("prefix:/opt/x,timer:slice_us=50") == arms.Source("prefix", "/opt/x", "timer:slice_us=50")
-    assert arms.parse("mpi:openmpi,bare") == arms.Source("mpi", "openmpi", "bare")
-    assert arms.parse("mpi-async") == arms.Source("", "", "mpi-async")
+def test_sides_in_words() -> None:
+    assert sides.parse("adaptive:burst=5") == sides.Source("", "", "adaptive:burst=5")
+    assert sides.parse("commit:HEAD~2") == sides.Source("commit", "HEAD~2", "adaptive")
+    assert sides.parse("prefix:/opt/x,timer:slice_us=50") == sides.Source("prefix", "/opt/x", "timer:slice_us=50")
+    assert sides.parse("mpi:openmpi,bare") == sides.Source("mpi", "openmpi", "bare")
+    assert sides.parse("mpi-async") == sides.Source("", "", "mpi-async")
 
 
 def test_a_commit_is_named_whole_since_a_revision_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"HEAD": "a" * 40, "v1.0": "b" * 40}
     monkeypatch.setattr(git, "commit_of", lambda _, revision: known[revision])
-    assert arms.named("commit:HEAD") == f"commit:{'a' * 40}"
-    assert arms.named("commit:v1.0,timer:slice_us=50") == f"commit:{'b' * 40},timer:slice_us=50"
+    assert sides.named("commit:HEAD") == f"commit:{'a' * 40}"
+    assert sides.named("commit:v1.0,timer:slice_us=50") == f"commit:{'b' * 40},timer:slice_us=50"
     for words in ("adaptive:burst=5", "prefix:/opt/x,timer", "mpi:openmpi"):
-        assert arms.named(words) == words
+        assert sides.named(words) == words
     monkeypatch.setattr(gates, "planned", lambda *_: 12)
     asked, plan = _asked(REQUEST, "commit:HEAD", "commit:v1.0", *ASKED)
     assert asked == (plan.base, plan.new) == (f"commit:{'a' * 40}", f"commit:{'b' * 40}")
@@ -77,11 +77,11 @@ def test_a_file_has_settings_of_the_engine_and_variables_of_the_mpi(
     monkeypatch.setenv("HOME", str(tmp_path))
     file = tmp_path / "site.conf"
     file.write_text("# ours\nvariant = timer\nslice_us = 50  # short\n\nUCX_TLS = tcp,self\n")
-    found = arms.parse(f"settings:{file}")
+    found = sides.parse(f"settings:{file}")
     assert (found.variant, found.environment) == ("timer:slice_us=50", {"UCX_TLS": "tcp,self"})
-    assert found == arms.parse("settings:~/site.conf")
-    assert arms.parse(f"prefix:/opt/x,settings:{file}") == replace(found, kind="prefix", where="/opt/x")
-    assert arms.ready(found, MPICH) == arms.Ready("", {"UCX_TLS": "tcp,self"})
+    assert found == sides.parse("settings:~/site.conf")
+    assert sides.parse(f"prefix:/opt/x,settings:{file}") == replace(found, kind="prefix", where="/opt/x")
+    assert sides.ready(found, MPICH) == sides.Ready("", {"UCX_TLS": "tcp,self"})
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "site.conf"
     file.write_text(text)
     with pytest.raises(UsageError, match=said):
-        arms.parse(f"settings:{file}")
+        sides.parse(f"settings:{file}")
 
 
 @pytest.mark.parametrize(
@@ -110,28 +110,28 @@ def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
         ("commit:HEAD,quick", "no variant called"),
     ],
 )
-def test_words_that_are_no_arm(text: str, said: str) -> None:
+def test_words_that_are_no_side(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        arms.parse(text)
+        sides.parse(text)
 
 
 def test_engines_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "progress-run").write_text("")
     with pytest.raises(UsageError, match="bin/progress-run cannot be run"):
-        arms.ready(arms.parse(f"prefix:{tmp_path}"), MPICH)
+        sides.ready(sides.parse(f"prefix:{tmp_path}"), MPICH)
     for revision in ("0000000", "--help"):
         with pytest.raises(UsageError, match=r"no such commit|is no git repository"):
-            arms.ready(arms.parse(f"commit:{revision}"), MPICH)
+            sides.ready(sides.parse(f"commit:{revision}"), MPICH)
     with pytest.raises(UsageError, match=r"give prefix:DIR"):
-        arms.ready(arms.parse("commit:HEAD"), None)
+        sides.ready(sides.parse("commit:HEAD"), None)
 
 
 OTHER = "uses libmpi.so.40, and this engine was built for mpich"
 
 
 def installed(prefix: Path, says: str, status: int) -> str:
-    """An arm whose progress-run says this of every program."""
+    """A side whose progress-run says this of every program."""
     tool = prefix / "bin" / "progress-run"
     tool.parent.mkdir(parents=True)
     tool.write_text(f"#!/bin/sh\necho '{says}' >&2\nexit {status}\n")
@@ -146,19 +146,19 @@ def installed(prefix: Path, says: str, status: int) -> str:
         ("error while loading shared libraries: libfmt.so.9", 127, "libfmt.so.9"),
     ],
 )
-def test_an_engine_of_another_mpi_is_no_arm(
+def test_an_engine_of_another_mpi_is_no_side(
     says: str, status: int, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would run the programs without the engine, and both arms would be the same."""
+    """It would run the programs without the engine, and both sides would be the same."""
     monkeypatch.setattr(run, "set_up", lambda _: None)
-    arm = installed(tmp_path / "theirs", says, status)
-    call = ["gate", "--base", "bare", "--new", arm, "--system", "local", "--store", str(tmp_path / "store")]
+    side = installed(tmp_path / "theirs", says, status)
+    call = ["gate", "--base", "bare", "--new", side, "--system", "local", "--store", str(tmp_path / "store")]
     said = refused(*call)
-    assert f"Side '{arm}' does not run with mpich: " in said and why in said
+    assert f"Side '{side}' does not run with mpich: " in said and why in said
     assert not (tmp_path / "store").exists()
 
 
-def test_modules_that_bring_another_mpi_are_no_arm(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_that_bring_another_mpi_are_no_side(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loader takes that one, also where no engine is asked for."""
     wrong = "it links another MPI: libmpi.so is 'Open MPI v5.0.8' and not MPICH Version"
     monkeypatch.setattr(run, "set_up", lambda _: None)
@@ -185,7 +185,7 @@ def test_a_spack_environment_is_asked_for_its_engine(tmp_path: Path, monkeypatch
     )
     spack.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert arms.ready(arms.parse("spack:mine"), MPICH).progress_run == str(prefix / "bin" / "progress-run")
+    assert sides.ready(sides.parse("spack:mine"), MPICH).progress_run == str(prefix / "bin" / "progress-run")
     refused = {
         "two": "'spack:two': no progress-engine is installed there: .*matches 2 packages",
         "none": "'spack:none': no progress-engine is installed there: .*no such environment 'none'",
@@ -193,7 +193,7 @@ def test_a_spack_environment_is_asked_for_its_engine(tmp_path: Path, monkeypatch
     }
     for name, why in refused.items():
         with pytest.raises(UsageError, match=why):
-            arms.ready(arms.parse(f"spack:{name}"), MPICH)
+            sides.ready(sides.parse(f"spack:{name}"), MPICH)
 
 
 @pytest.fixture
@@ -221,25 +221,25 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_modules_bring_variables_and_an_engine(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = arms.ready(arms.parse("modules:engine/1 tuned,timer"), MPICH)
+    found = sides.ready(sides.parse("modules:engine/1 tuned,timer"), MPICH)
     assert found.progress_run == str(modules / "bin" / "progress-run")
     assert found.environment["UCX_TLS"] == "tcp" and "LOADEDMODULES" not in found.environment
     assert found.environment["PATH"].startswith(f"{modules}/bin:")
-    only = arms.ready(arms.parse("modules:tuned"), MPICH)
+    only = sides.ready(sides.parse("modules:tuned"), MPICH)
     assert (only.progress_run, only.environment) == ("", {"UCX_TLS": "tcp"})
     # as much where the caller has loaded them: else such a baseline would be this checkout's engine
     monkeypatch.setenv("PATH", f"{modules}/bin:/usr/bin:/bin")
     monkeypatch.setenv("UCX_TLS", "tcp")
-    again = arms.ready(arms.parse("modules:engine/1 tuned"), MPICH)
+    again = sides.ready(sides.parse("modules:engine/1 tuned"), MPICH)
     assert (again.progress_run, again.environment["UCX_TLS"]) == (found.progress_run, "tcp")
 
 
 @pytest.mark.usefixtures("modules")
 def test_it_is_said_where_modules_bring_no_engine(capsys: pytest.CaptureFixture[str]) -> None:
     """Else a module that lacks it would have this checkout's engine held against itself, and nobody would know."""
-    for arm, said in {"modules:tuned": True, "modules:tuned,bare": False, "modules:engine/1 tuned": False}.items():
-        arms.ready(arms.parse(arm), MPICH)
-        assert ("Side 'modules:tuned': they bring no progress-run" in capsys.readouterr().err) is said, arm
+    for side, said in {"modules:tuned": True, "modules:tuned,bare": False, "modules:engine/1 tuned": False}.items():
+        sides.ready(sides.parse(side), MPICH)
+        assert ("Side 'modules:tuned': they bring no progress-run" in capsys.readouterr().err) is said, side
 
 
 def test_an_engine_that_was_there_before_is_not_of_the_modules(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,16 +251,16 @@ def test_an_engine_that_was_there_before_is_not_of_the_modules(modules: Path, mo
     with (modules / ".bash_profile").open("a") as profile:
         profile.write(f"export PATH={there}:/usr/bin:/bin\nmodule() {{ [ $1 = unload ] || PATH=$PATH:/opt/more; }}\n")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    found = arms.ready(arms.parse("modules:more"), MPICH)
+    found = sides.ready(sides.parse("modules:more"), MPICH)
     assert found.progress_run == "" and found.environment["PATH"].endswith(":/opt/more")
 
 
 def test_modules_that_are_not_there(modules: Path) -> None:
     with pytest.raises(UsageError, match="unknown module: none/2"):
-        arms.modules(["tuned", "none/2"])
+        sides.modules(["tuned", "none/2"])
     (modules / ".bash_profile").write_text("unset BASH_ENV\nunset -f module ml\n")
     with pytest.raises(UsageError, match="no command `module`"):
-        arms.modules(["tuned"])
+        sides.modules(["tuned"])
 
 
 def test_a_variable_reaches_every_rank_whatever_the_launcher_passes_on() -> None:
@@ -271,7 +271,7 @@ def test_a_variable_reaches_every_rank_whatever_the_launcher_passes_on() -> None
     assert Recipe(["x"]).within({}) == Recipe(["x"])
 
 
-def test_an_arm_on_another_mpi_runs_that_ones_launcher_and_programs(
+def test_a_side_on_another_mpi_runs_that_ones_launcher_and_programs(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And is held against that one's library, not the job's."""
@@ -284,10 +284,10 @@ def test_an_arm_on_another_mpi_runs_that_ones_launcher_and_programs(
     monkeypatch.setattr(Attempt, "run", run)
     monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
     other = replace(plan.platform, mpi="openmpi", library="Open MPI", launch_command=["mpirun", "-n", "2"])
-    arm = Arm(
+    side = Side(
         "new", "bare", environment={"OMPI_MCA_btl": "tcp"}, mpi="openmpi", platform=other, workload=["/o/microbench"]
     )
-    launches = [Launch("s.0", "bare", 0, 0, arm=Arm("base", "bare")), Launch("s.1", "bare", 0, 1, arm=arm)]
+    launches = [Launch("s.0", "bare", 0, 0, side=Side("base", "bare")), Launch("s.1", "bare", 0, 1, side=side)]
     Runner(replace(plan, points=[{"work_units": 5}], launches=launches), tmp_path).run()
     here, there = seen
     assert (here.plan.platform.library, here.plan.workload) == ("MPICH Version", ["microbench", "overlap"])
@@ -296,7 +296,7 @@ def test_an_arm_on_another_mpi_runs_that_ones_launcher_and_programs(
     assert there.recipe.environment == {"OMPI_MCA_btl": "tcp"} and not here.recipe.environment
 
 
-def test_an_arm_on_another_mpi_is_resolved_for_that_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_side_on_another_mpi_is_resolved_for_that_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its variables are asked of that MPI, and its programs are built for it; the job's own MPI is no other one."""
     file = tmp_path / "site.conf"
     file.write_text("variant = timer\nslice_us = 50\nOMPI_MCA_btl_tcp_links = 4\n")
@@ -306,7 +306,7 @@ def test_an_arm_on_another_mpi_is_resolved_for_that_one(tmp_path: Path, monkeypa
     assert (base.mpi, base.variant, base.probes) == ("", "bare", [])
     assert (new.mpi, new.variant, new.environment) == ("openmpi", "timer:slice_us=50", {"OMPI_MCA_btl_tcp_links": "4"})
     assert [(probe.how, probe.key) for probe in new.probes] == [("mpi_t", "btl_tcp_links")]
-    assert replace(REQUEST, gate=replace(plan, arms=[base, new])).programs() == {
+    assert replace(REQUEST, gate=replace(plan, sides=[base, new])).programs() == {
         "mpich": ["microbench"], "openmpi": ["microbench", PROGRAM],
     }  # fmt: skip
 
@@ -321,22 +321,22 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("arm", REFUSED)
-def test_an_arm_that_cannot_be_had_ends_the_call_with_its_sentence(
-    arm: str, modules: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("side", REFUSED)
+def test_a_side_that_cannot_be_had_ends_the_call_with_its_sentence(
+    side: str, modules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is built or measured, on either side, and no store is made."""
     monkeypatch.setattr(run, "set_up", lambda _: None)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    for arms_of_call in (["--base", "bare", "--new", arm], ["--base", arm, "--new", "bare"]):
-        assert REFUSED[arm] in refused("gate", *arms_of_call, "--system", "local", "--store", str(modules / "store"))
+    for sides_of_call in (["--base", "bare", "--new", side], ["--base", side, "--new", "bare"]):
+        assert REFUSED[side] in refused("gate", *sides_of_call, "--system", "local", "--store", str(modules / "store"))
     assert not (modules / "store").exists()
 
 
 def test_a_commit_that_does_not_build_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it has instead of the engine; what another gate has built stays, and what the store has."""
-    monkeypatch.setattr(arms, "STATE_DIR", tmp_path / "state")
-    monkeypatch.setattr(arms, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
+    monkeypatch.setattr(sides, "STATE_DIR", tmp_path / "state")
+    monkeypatch.setattr(sides, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
     monkeypatch.setattr(git, "commit_of", lambda _repository, _revision: "0" * 40)
     kept = store.add(tmp_path / "store", store.Entry("g", "2026", "local, mpich", "bare", "off", "same", {}, {}))
     before = kept.read_bytes()
@@ -353,8 +353,8 @@ def test_a_gate_one_of_whose_variables_the_mpi_does_not_take_measures_nothing(pl
     tool.chmod(0o755)
     probes = gates._probes(Source("", "", "bare", {"UCX_TSL": "tcp", "LARGER": "1"}))
     assert [(probe.name, probe.how) for probe in probes] == [("UCX_TSL", "ucx")]
-    new = Arm("new", "bare", environment={"UCX_TSL": "tcp"}, probes=probes)
-    every = [Arm("base", "bare"), Arm("control", "bare"), new]
+    new = Side("new", "bare", environment={"UCX_TSL": "tcp"}, probes=probes)
+    every = [Side("base", "bare"), Side("control", "bare"), new]
     asked = Gate(every, gates.CHECK_RUN, 12, 1.0, [12], ["false"], 0.02, "bare", "settings:x")
     here = replace(plan.platform, launch_command=[], progress_run=str(tool.parent / "progress-run"), reap=["true"])
     own = replace(plan, platform=here, rounds=asked.in_rounds(), launches=asked.in_rounds().last("s", 1))

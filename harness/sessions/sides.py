@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arms of a gate, from the words in which they are asked for: an engine, the MPI, and what they run under.
+"""The sides of a gate, from the words in which they are asked for: an engine, the MPI, and what they run under.
 
 adaptive:burst=5             this checkout's engine under a variant with settings
 settings:FILE                the same with those of a file (harness.base.settings_file), variables of the MPI among them
@@ -58,14 +58,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Ready:
-    """What an arm runs with: `progress_run` empty: the system's own; `environment`: on all of its ranks."""
+    """What a side runs with: `progress_run` empty: the system's own; `environment`: on all of its ranks."""
 
     progress_run: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
 
 def parse(text: str) -> Source:
-    """The words of an arm; UsageError with the forms there are if they are none."""
+    """The words of a side; UsageError with the forms there are if they are none."""
     kind, _, rest = text.partition(":")
     if kind in SOURCES:
         where, _, under = rest.partition(",")
@@ -79,7 +79,7 @@ def parse(text: str) -> Source:
 
 
 def named(text: str) -> str:
-    """The words of an arm with a commit's whole name in place of a revision, which is another commit's tomorrow."""
+    """The words of a side with a commit's whole name in place of a revision, which is another commit's tomorrow."""
     source = parse(text)
     if source.kind != "commit":
         return text
@@ -100,7 +100,7 @@ def _under(text: str) -> tuple[str, dict[str, str]]:
 
 
 def ready(source: Source, mpi: Mpi | None) -> Ready:
-    """What an arm runs with, built where it has to be; UsageError if it cannot be had. `mpi`: of those that the harness
+    """What a side runs with, built where it has to be; UsageError if it cannot be had. `mpi`: of those that the harness
     provides; None: a site's own."""
     if source.kind == "prefix":
         return Ready(_in_prefix(source, Path(source.where).expanduser().resolve()), source.environment)
