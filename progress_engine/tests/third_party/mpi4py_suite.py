@@ -12,10 +12,11 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from shutil import unpack_archive
+from shutil import copytree, unpack_archive
+from typing import Any
 
-from harness.base.mpis import Mpi
-from harness.base.paths import ROOT
+from harness.base.mpis import MPIS, Mpi
+from harness.base.paths import STATE_DIR
 from harness.base.steps import setup_lock
 from harness.setup.build import ABIS
 from harness.setup.environment import ensure_mpis
@@ -36,6 +37,7 @@ class Outcome:
     status: int
     tests: dict[tuple[int, str], str] = field(default_factory=dict)
     output: str = ""
+    reports: tuple[dict[str, Any], ...] = ()  # the engine's, of each rank that wrote one
 
     def different(self, other: Outcome) -> dict[tuple[int, str], str]:
         """The tests that did not come out as in `other`, with both outcomes in words."""
@@ -63,10 +65,11 @@ def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = ()) -> Ou
     """The suite on `ranks` ranks of this machine; `variant` "bare" or a preset of the engine."""
     with tempfile.TemporaryDirectory(prefix="mpi4py") as name:
         place = Path(name)
-        engine = [] if variant == "bare" else [str(mpi.build_dir / "bin" / "progress-run"), "--variant", variant, "--"]
+        report = f"report_file={place}/engine.%r"
+        engine = [] if variant == "bare" else [str(progress_run(mpi)), "--variant", variant, "--set", report, "--"]
         reports = place / "reports"
         reports.mkdir()
-        program = [sys.executable, str(RANKS), str(_tests()), str(reports)]
+        program = [sys.executable, str(RANKS), str(_source() / "test"), str(reports)]
         left_out = [word for name in LEFT_OUT for word in ("-e", name)]
         ended = subprocess.run(
             ["timeout", "-k", "5", str(LIMIT_S), *mpi.launch_command(ranks, ranks), *engine, *program, *left_out,
@@ -74,18 +77,40 @@ def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = ()) -> Ou
             env={**os.environ, **environment(mpi)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", check=False, cwd=place,
         )  # fmt: skip
-        return Outcome(ended.returncode, _read(reports), ended.stdout)
+        said = tuple(json.loads(path.read_text()) for path in sorted(place.glob("engine.*")))
+        return Outcome(ended.returncode, _read(reports), ended.stdout, said)
 
 
-def _tests() -> Path:
-    return MPI4PY.folder() / f"mpi4py-{MPI4PY.version}" / "test"
+def _source() -> Path:
+    return MPI4PY.folder() / f"mpi4py-{MPI4PY.version}"
+
+
+def progress_run(mpi: Mpi) -> Path:
+    """MPICH's for the standard's ABI, too: it goes by mpi4py's variable."""
+    return (MPIS["mpich"] if mpi.name in ABIS else mpi).build_dir / "bin" / "progress-run"
+
+
+def of_the_standards_abi() -> Path:
+    """The folder of an mpi4py that MPICH's wrapper has compiled, once: PyPI's wheels have none for this ABI."""
+    place = STATE_DIR / "third_party" / f"mpi4py-{MPI4PY.version}-standard-abi-{sys.implementation.cache_tag}"
+    if not place.exists():
+        source, tools = _source(), os.pathsep.join(str(tool.folder()) for tool in BUILT_WITH)
+        wrapper = str(MPIS["mpich"].bin / ABIS["standard-abi"].wrapper)
+        own = {"PYTHONPATH": tools, "MPI4PY_BUILD_MPICC": wrapper, "MPI4PY_BUILD_MPIABI": "1", "CFLAGS": "-O0"}
+        with tempfile.TemporaryDirectory(dir=place.parent) as name:
+            copy, made = copytree(source, Path(name, "source")), Path(name, "made")
+            build = [sys.executable, "setup.py", "-q", "build", f"--build-lib={made}"]
+            subprocess.run(build, cwd=copy, env=os.environ | own, check=True, timeout=900)
+            if not place.exists():  # another process may have been faster
+                made.rename(place)
+    return place
 
 
 def environment(mpi: Mpi) -> dict[str, str]:
-    """Ranks that share memory and yield to each other, and the library that the wheel's module is to load."""
+    """Ranks that share memory and yield to each other, and the library that mpi4py's module is to load."""
     ensure_mpis(mpi)
     own = {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3", "I_MPI_FABRICS": "shm"}
-    abi = {"MPI4PY_MPIABI": "mpiabi"} if mpi.name in ABIS else {}
+    abi = {"MPI4PY_MPIABI": "mpiabi", "PYTHONPATH": str(of_the_standards_abi())} if mpi.name in ABIS else {}
     return mpi.environment() | mpi.loading_environment() | own | abi
 
 
@@ -113,7 +138,7 @@ class Archive:
 
     @property
     def place(self) -> Path:
-        return ROOT / ".bench" / "third_party" / f"{self.project}-{self.version}"
+        return STATE_DIR / "third_party" / f"{self.project}-{self.version}"
 
     def folder(self) -> Path:
         """The unpacked archive, downloaded at the first call. Safe to call from several processes."""
@@ -138,6 +163,11 @@ class Archive:
 
 
 MPI4PY = Archive("mpi4py", "4.1.2", "56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02", source=True)
+# Nothing of theirs is compiled, so that one file fits every machine.
+BUILT_WITH = (
+    Archive("cython", "3.3.1", "61abc7feedd20dac6c4ff7ab3a30e17136a067b242ab9253e2b4a6d9a72c2b61", source=False),
+    Archive("setuptools", "84.2.1", "ca140b45d5325a9478f880e351484f62fef15f336462e449ca0c03c873d589c2", source=False),
+)
 # IMB-MT of Intel's wheel is linked with Intel's OpenMP run time, which has a wheel of its own.
 INTEL_OPENMP = Archive(
     "intel-openmp", "2026.2.0", "2308a1a3e74718a9cd8cccf218c34d8cd80b43d3b89dfbb01b38dee205c50980", source=False
