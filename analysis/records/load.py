@@ -32,7 +32,6 @@ Array = npt.NDArray[Any]
 SHOWN = 3  # problems said in a sentence; `Records.problems` has all
 LAUNCH_KEYS = ["session", "system", "mpi", "variant", "study", "launch", "repetition", "order"]
 POINT_FIELDS = ["rank", "role", "status", "reason", "converged", "warmup"]
-OLD_SIDES = {"canary": "check"}  # as older records call it
 CALIBRATED = {"work_units"}  # chosen anew in every session, and unknown where a launch never began
 # Columns of the frames here and of evaluate(): a point's parameter of the same name is called point_<name>.
 RESERVED = {
@@ -308,7 +307,7 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
         "launch": context.get("launch", file.path.stem),
         "repetition": context.get("repetition", 0),
         "order": context.get("order", 0),
-        "side": side_of(context),
+        "side": context.get("side", ""),
         "mpi_environment": context.get("mpi_environment", {}),
         "scale": context.get("scale"),
         "network": context.get("network", provenance.get("network")),
@@ -341,14 +340,7 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
 def _variant(context: dict[str, Any]) -> str:
     """Of a search the same variant runs under several settings of the MPI: those are variants of their own."""
     variant = str(context.get("variant", "unknown"))
-    side = side_of(context)
-    return f"{variant} ({side})" if side and context.get("mpi_environment") else variant
-
-
-def side_of(context: dict[str, Any]) -> str:
-    """Of a gate or a search; empty in every other session. Older records have it by older names."""
-    side = str(context.get("side", context.get("arm", "")))
-    return OLD_SIDES.get(side, side)
+    return f"{variant} ({context['side']})" if context.get("side") and context.get("mpi_environment") else variant
 
 
 def _energy(header: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:

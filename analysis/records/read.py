@@ -75,7 +75,7 @@ def judged_by(known: Mapping[str, Quantity]) -> Iterator[tuple[str, Quantity]]:
 
 
 SCHEMA_FILE = Path(__file__).resolve().parents[2] / "results" / "schema" / "record.schema.json"
-CURRENT = 4
+CURRENT = 5
 
 
 def _with_quantities(line: dict[str, Any]) -> dict[str, Any]:
@@ -99,12 +99,23 @@ def _without_mpi_environment(line: dict[str, Any]) -> dict[str, Any]:
     return {**line, "header": {**header, "schema": 4}}
 
 
+def _with_its_side(line: dict[str, Any]) -> dict[str, Any]:
+    """Version 4 called a side of a gate or a setting of a search its arm, and the check run a canary."""
+    if not isinstance(header := line.get("header"), dict):
+        return line
+    context = dict(header.get("context") or {})
+    if (side := context.pop("arm", None)) is not None:
+        context["side"] = "check" if side == "canary" else side
+    return {**line, "header": {**header, "schema": 5, "context": context}}
+
+
 # Older version -> function that makes a parsed line of the next version. Version 1 is the first; a new version adds
 # its step here, and files of every age go on loading.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: _with_quantities,
     2: _without_sides,
     3: _without_mpi_environment,
+    4: _with_its_side,
 }
 
 

@@ -184,7 +184,7 @@ def header(context: dict[str, Any], ranks: int = 2) -> dict[str, Any]:
     ]
     return {
         "header": {
-            "schema": 4,
+            "schema": 5,
             "context": context,
             "workload": {"name": "overlap", "version": "0.1.0"},
             "quantities": {"total_s": {"unit": "s", "better": "lower", "leading": True}},

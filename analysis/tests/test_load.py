@@ -231,20 +231,20 @@ def test_shapes_remember_only_what_was_valid() -> None:
 
 
 def test_older_versions_go_through_their_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {1: "first", 2: "second", 3: "third"}
+    names = {1: "first", 2: "second", 3: "third", 4: "fourth"}
     steps = {version: lambda line, name=name: {**line, name: True} for version, name in names.items()}
     monkeypatch.setattr("analysis.records.read.MIGRATIONS", steps)
-    assert migrate({"a": 1}, 1) == {"a": 1, "first": True, "second": True, "third": True}
-    with pytest.raises(BadLine, match="schema version 5"):
-        migrate({}, 5)
+    assert migrate({"a": 1}, 1) == {"a": 1} | dict.fromkeys(names.values(), True)
+    with pytest.raises(BadLine, match="schema version 6"):
+        migrate({}, 6)
 
 
 def test_mixed_schema_versions_load_what_can_be_read(session: Path) -> None:
     file = first_file(session)
-    file.write_text(file.read_text().replace('"schema": 4', '"schema": 5', 1))
+    file.write_text(file.read_text().replace('"schema": 5', '"schema": 6', 1))
     records = load([session])
     assert len(records.launches) == 11
-    assert f"{file}:1: schema version 5, this analysis reads up to 4: update it or migrate the file" in map(
+    assert f"{file}:1: schema version 6, this analysis reads up to 5: update it or migrate the file" in map(
         str, records.problems
     )
 
@@ -263,11 +263,11 @@ def test_a_session_of_version_1_loads_as_it_did(session: Path) -> None:
     assert before.samples.equals(now.samples) and before.points.equals(now.points)
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 def test_a_session_of_an_older_version_loads_as_it_did(session: Path, version: int) -> None:
     now = load([session])
     for file in (session / "records").glob("*.jsonl"):
-        file.write_text(file.read_text().replace('"schema": 4', f'"schema": {version}', 1))
+        file.write_text(file.read_text().replace('"schema": 5', f'"schema": {version}', 1))
     before = load([session])
     assert not before.problems
     assert before.samples.equals(now.samples) and before.points.equals(now.points)
@@ -366,7 +366,7 @@ def test_one_rank_of_many_that_does_not_obey_the_schema_is_found(tmp_path: Path)
     ranks = [{"rank": rank, "host": "a", "cpus_allowed": [rank], "clock_resolution_s": 0.0} for rank in range(64)]
     assert len(sample_of({"ranks": ranks})["ranks"]) == 2  # 0 has a sign of its own
     ranks[40] |= {"clock_resolution_s": "x"}
-    header = {"schema": 4, "context": {}, "workload": {"name": "w", "version": "1"}, "quantities": {}, "arguments": []}
+    header = {"schema": 5, "context": {}, "workload": {"name": "w", "version": "1"}, "quantities": {}, "arguments": []}
     header |= {"mpi_library": "m", "thread_level": None, "world_size": 64, "ranks": ranks, "start_time": "now"}
     with pytest.raises(BadLine, match=r"ranks\.40\.clock_resolution_s"):
         Shapes().check("header", header)

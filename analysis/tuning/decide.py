@@ -52,19 +52,19 @@ def state(found: Measured) -> State:
     out: dict[str, str] = {}
     alive: list[str] = []
     seen: set[str] = set()
-    searched: Counter[str] = Counter()  # in how many blocks that count
+    blocks: Counter[str] = Counter()  # in how many that count
     leader = DEFAULT
     for block in found.asked.searched:
         alive += [name for name in block.sides if name in found.asked.contenders and name not in seen]
         seen.update(alive)
-        searched.update(alive if _counts(block, found.scores) else ())
+        blocks.update(alive if _counts(block, found.scores) else ())
         scores = _until(found.scores, block)
         for name, why in _broken(alive, block, found, scores).items():
             out[name] = why
         alive = [name for name in alive if name not in out]
         leader = _leader(alive, found, scores)
         out |= _worse(alive, leader, scores)
-        out |= _tired(alive, leader, searched, out)
+        out |= _tired(alive, leader, blocks, out)
         alive = [name for name in alive if name not in out]
     ran = [name for name in found.asked.contenders if name in seen]
     return State({name: standing(name, found, out.get(name, "")) for name in ran}, alive, leader)
@@ -113,7 +113,7 @@ def _until(scores: Scores, block: Block) -> dict[str, dict[int, Score]]:
 
 def _counts(block: Block, scores: Scores) -> bool:
     """Whether any launch of the block has a value. None has where the reference failed in all of its rounds: they say
-    nothing of the settings, which then search as if these rounds had not been run."""
+    nothing of the settings, which go on as if these rounds had not been run."""
     return any(turn in scores.get(side, {}) for side in block.sides for turn in block.turns)
 
 
@@ -159,10 +159,10 @@ def _worse(alive: Sequence[str], leader: str, scores: Scores) -> dict[str, str]:
     return found
 
 
-def _tired(alive: Sequence[str], leader: str, searched: Mapping[str, int], out: Mapping[str, str]) -> dict[str, str]:
+def _tired(alive: Sequence[str], leader: str, blocks: Mapping[str, int], out: Mapping[str, str]) -> dict[str, str]:
     """Those that had their rounds and do not lead: what is not told from the leader is worth no more of them."""
     return {
         name: f"not shown to be better than {leader} in {PATIENCE} blocks"
         for name in alive
-        if name != leader and name not in out and searched[name] >= PATIENCE
+        if name != leader and name not in out and blocks[name] >= PATIENCE
     }

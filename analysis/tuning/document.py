@@ -172,7 +172,7 @@ def _finite(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Step:
-    """`alive` search on, beside `new` settings. It is over where nothing is new and nobody is left who could still come
+    """`alive` go on, beside `new` settings. It is over where nothing is new and nobody is left who could still come
     to lead; `state.leader` is then its winner."""
 
     state: State
@@ -189,8 +189,8 @@ def next_(found: Measured, seed: int) -> Step:
     state = decide.state(found)
     free = max(0, found.asked.at_once - len(state.alive))
     source = propose(found.asked.space, tried(found, state), found.asked.method, seed)
-    searching = [found.asked.contenders[name] for name in state.alive]
-    new = (values for values in source if values not in searching)
+    going_on = [found.asked.contenders[name] for name in state.alive]
+    new = (values for values in source if values not in going_on)
     return Step(state, state.alive, list(itertools.islice(new, free)))
 
 

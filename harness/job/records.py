@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 # What the runner adds to a point's intention; it does not identify the point.
 DERIVED = ("work_units",)

@@ -76,7 +76,7 @@ def damaged(results: Path, kind: str) -> str:
     folder = session(results, f"20260101-000004-{kind}", seed=4, **changes.get(kind, {}))
     files = sorted((folder / "records").glob("*.jsonl"))
     spoilt = {
-        "schema": ('"schema": 4', '"schema": 5'),
+        "schema": ('"schema": 5', '"schema": 6'),
         "nan": ('"total_s": [', '"total_s": [NaN, '),
         "negative": ('"total_s": [', '"total_s": [-1.0, '),
     }
@@ -93,7 +93,7 @@ def damaged(results: Path, kind: str) -> str:
 # kind -> status and words of `compare BASE`, words of `claims`
 BAD = {
     "empty": (2, "no points to compare: no record files", "no record files"),
-    "schema": (1, "schema version 5, this analysis reads up to 4", "schema version 5"),
+    "schema": (1, "schema version 6, this analysis reads up to 5", "schema version 6"),
     "interrupted": (0, "is interrupted: what it had measured by then counts", "is interrupted"),
     "nan": (1, "sample 0 is not a finite number", "not a finite number"),
     "negative": (1, "sample 0 is a negative time (-1 s)", "negative time"),

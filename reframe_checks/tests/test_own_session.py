@@ -107,7 +107,7 @@ def line(samples: Mapping[str, Sequence[float]], status: str = "ok", rank: int =
 def record(folder: Path, variant: str, quantities: dict[str, Any], *points: dict[str, Any]) -> Path:
     """A launch's record file."""
     file = folder / f"{len(list(folder.iterdir())):03d}.jsonl"
-    header = {"schema": 4, "context": {"variant": variant}, "quantities": quantities}
+    header = {"schema": 5, "context": {"variant": variant}, "quantities": quantities}
     write(file, RecordFile(header, list(points), {"status": "ok"}))
     return file
 

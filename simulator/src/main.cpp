@@ -66,7 +66,7 @@ Json header(const Launched& launched, const Source& source, const Model& model, 
   }
   return {{"header",
            {
-               {"schema", 4},
+               {"schema", 5},
                {"context", context},
                {"workload", {{"name", launched.benchmark}, {"version", WORKLOADS_VERSION}}},
                {"quantities", workloads::describe_by_name(declared)},

@@ -72,7 +72,7 @@ void Recorder::header(const RecordHeader& header) {
       {"environment", environment_of_process(header.context)},
   });
   const Json body = {
-      {"schema", 4},
+      {"schema", 5},
       {"context", header.context},
       {"workload", {{"name", header.workload}, {"version", WORKLOADS_VERSION}}},
       {"quantities", describe_by_name(declared_)},
