@@ -206,6 +206,7 @@ def main(arguments: list[str]) -> int:
         completion_init()
     try:
         require_plain()
+        _refuse_empty_words(arguments)
         _command()(arguments, prog_name=NAME)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
@@ -218,6 +219,18 @@ def main(arguments: list[str]) -> int:
     except Exception:
         return defect(arguments)
     return 0
+
+
+def _refuse_empty_words(arguments: list[str]) -> None:
+    """Where a shell's variable has no value: most options would be taken as not given, and everything be meant."""
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    found = COMMANDS.get(own[0]) if own else None
+    command = found.commands.get(own[1]) if isinstance(found, Group) and len(own) > 1 else found
+    if own == arguments and isinstance(command, Command) and command.passes_rest:
+        return  # the words of a program may be among them
+    for before, word in zip(["bench", *own], own, strict=False):
+        if not word or re.fullmatch("--[a-z-]+=", word):
+            raise UsageError(f"Nothing stands behind {word or before}: has a variable of the shell no value?")
 
 
 def script() -> int:
