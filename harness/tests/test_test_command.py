@@ -13,26 +13,40 @@ import pytest
 
 from harness.base import process, steps
 from harness.base.paths import ROOT
-from harness.commands.test import ASAN, NO_TESTS, Times, builds, ctest, groups, skipped, unit_tests, verdict
+from harness.commands.test import (
+    ASAN,
+    DEFAULT,
+    FAST,
+    FULL,
+    NO_TESTS,
+    SUITES,
+    Times,
+    builds,
+    ctest,
+    groups,
+    skipped,
+    unit_tests,
+    verdict,
+)
 
 COMMAND = sys.modules["harness.commands.test"]
 MARKS = ("mpi", "vcluster", "slurm", "spack", "slow", "alone", "full", "suites")
 EVERY_COMBINATION = [set(some) for number in range(len(MARKS) + 1) for some in itertools.combinations(MARKS, number)]
 
 
-def runs(marks: set[str], fast: bool = False, full: bool = False, suites: bool = False) -> int:
+def runs(marks: set[str], scope: str) -> int:
     """How often a test with these marks runs."""
-    expressions = [group[group.index("-m") + 1] for group in groups(fast, full, suites).values()]
+    expressions = [group[group.index("-m") + 1] for group in groups(scope).values()]
     return sum(bool(eval(words, {name: name in marks for name in MARKS})) for words in expressions)
 
 
 def test_each_test_runs_once() -> None:
     """Those that need the machine for themselves after the others, one by one."""
     for marks in EVERY_COMBINATION:
-        assert runs(marks, full=True) + runs(marks, suites=True) == 1
-        assert runs(marks) == (not marks & {"full", "alone", "suites"})
-        assert runs(marks, fast=True) == (not marks)
-    assert ["-m" in group and "--dist=loadscope" in group for group in groups(False, True).values()] == [True, False]
+        assert runs(marks, FULL) + runs(marks, SUITES) == 1
+        assert runs(marks, DEFAULT) == (not marks & {"full", "alone", "suites"})
+        assert runs(marks, FAST) == (not marks)
+    assert ["--dist=loadscope" in group for group in groups(FULL).values()] == [True, False]
 
 
 def test_what_runs_whole_sessions_begins_first(pytestconfig: pytest.Config) -> None:
@@ -55,22 +69,22 @@ def test_a_process_of_the_tests_waits_for_no_other(tmp_path: Path, monkeypatch: 
 
 
 def test_what_is_built_and_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = (builds(False, full, unit_tests(full, sanitizers=True)) for full in (False, True))
+    wanted = (builds(scope, unit_tests(scope, sanitizers=True)) for scope in (DEFAULT, FULL))
     some, all_ = ({one.preset: one.targets for one in each} for each in wanted)
     assert (some["mpich"][0], some["asan"]) == ("all", ["engine_tests"]) and "npb" not in some["openmpi"]
     assert set(all_["asan"]) == {"engine_tests", "workloads_unit_tests", "progress_engine/all"}
     assert all_["tsan"] == ["engine_tests", "progress_engine/all"]
     assert all_["openmpi"] == ["all", "progress_profile"]
     assert some["standard-abi"] == ["progress_engine/all"]
-    assert [len(unit_tests(False, sanitizers)) for sanitizers in (False, True)] == [0, 3]
-    assert [(one.preset, one.targets) for one in builds(True, False, ())] == [("mpich", ["progress_engine/all"])]
+    assert [len(unit_tests(DEFAULT, sanitizers)) for sanitizers in (False, True)] == [0, 3]
+    assert [(one.preset, one.targets) for one in builds(FAST, ())] == [("mpich", ["progress_engine/all"])]
     asked: list[str] = []
     monkeypatch.setattr(COMMAND.environment, "ensure_packages", lambda *purposes: asked.extend(purposes))
     monkeypatch.setattr(COMMAND.environment, "ensure_group", asked.append)
     monkeypatch.setattr(COMMAND, "ensure_mpis", lambda *_: None)
-    COMMAND._set_up(full=False)
+    COMMAND._set_up(whole=False)
     assert "dev" in asked and not {"simulator", "browser"} & set(asked)
-    COMMAND._set_up(full=True)
+    COMMAND._set_up(whole=True)
     assert {"simulator", "full tests", "instruction counts", "Debian's MPIs", "browser", "notebooks"} <= set(asked)
 
 
@@ -79,7 +93,7 @@ def test_unit_tests_run_beside_the_others_and_are_told_after_them(
     status: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(COMMAND, "ctest", lambda tests: ["sh", "-c", f"echo told; exit {status}", tests.preset])
-    with COMMAND._beside(unit_tests(False, sanitizers=True)) as statuses:
+    with COMMAND._beside(unit_tests(DEFAULT, sanitizers=True)) as statuses:
         print("the others")
     assert statuses == [status] * 3
     said = capfd.readouterr().out.split()
@@ -101,10 +115,10 @@ def test_what_is_said_at_the_end(tmp_path: Path) -> None:
     case = '<testcase name="t"><skipped message="{}"/></testcase>'
     reports[0].write_text(f"<testsuites>{case.format('no Spack')}{case.format('no root')}</testsuites>")
     reports[1].write_text(f"<testsuites>{case.format('no Spack')}</testsuites>")
-    assert skipped(reports, fast=False, full=False, suites=True) == "skipped: 2 x no Spack; 1 x no root"
-    assert skipped(reports, fast=False, full=True).endswith("(they run with --suites)")
-    assert skipped(reports, fast=False, full=False, sanitizers=True).endswith("(they run with --full and --suites)")
-    assert "virtual nodes" in skipped(reports, fast=True, full=False)
+    assert skipped(reports, SUITES, unit=True) == "skipped: 2 x no Spack; 1 x no root"
+    assert skipped(reports, FULL, unit=True).endswith("(they run with --suites)")
+    assert skipped(reports, DEFAULT, unit=True).endswith("(they run with --full and --suites)")
+    assert "virtual nodes" in skipped(reports, FAST, unit=False)
 
 
 SENSITIVE = [
@@ -136,7 +150,7 @@ def test_it_runs_a_command_beside_a_process_on_each_cpu_until_it_fails(tmp_path:
 @pytest.mark.parametrize(("what", "times"), [("unit tests", 3), ("launches", 1)])
 def test_what_waits_for_threads_nodes_and_launches_is_sound(what: str, times: int) -> None:
     """By default it runs so: side by side, without what --full adds."""
-    together = groups(fast=False, full=False)["tests"]
+    together = groups(DEFAULT)["tests"]
     tests = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *together, *SENSITIVE]
     said = script("-n", str(times), *(ctest(ASAN) if what == "unit tests" else tests))
     assert said.status == 0, said.out[-20000:] + said.err[-2000:]
