@@ -83,6 +83,10 @@ def compiled(mpi: Mpi, source: str, folder: Path, *flags: str, library: str = ""
     return compiler.compiled(wrapper, mpi, PROGRAMS / source, made, *plain, *shared, *flags)
 
 
+def shared_library(mpi: Mpi, source: str, folder: Path) -> Path:
+    return compiled(mpi, source, folder, "-ldl", library=f"{Path(source).stem}.so")
+
+
 def fortran_compiler(mpi: Mpi) -> Path:
     return mpi.bin / mpi.compiler.replace("mpicc", "mpifort")
 
@@ -94,12 +98,15 @@ MPICH_FIRST = [pytest.param(name, marks=[] if name == "mpich" else pytest.mark.f
 # What Debian's MPIs run: other builds of the same two, of which the engine asks what it must know when it begins; and
 # what the standard's ABI runs, without Fortran. (Intel MPI's library of it ends the program at any error.)
 ON_OTHERS = {
-    **dict.fromkeys(MPIS.keys() - set(WHEELS), ("test_fortran.py", "test_lifecycle.py", "test_on_mpis.py")),
+    **dict.fromkeys(
+        MPIS.keys() - set(WHEELS), ("test_fortran.py", "test_lifecycle.py", "test_on_mpis.py", "test_refused.py")
+    ),
     **dict.fromkeys(STANDARD, ("test_standard_abi.py",)),
     "standard-abi of mpich": (
         "test_early.py",
         "test_lifecycle.py",
         "test_on_mpis.py",
+        "test_refused.py",
         "test_standard_abi.py",
         "test_tracker.py",
     ),
