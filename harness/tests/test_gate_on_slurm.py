@@ -92,7 +92,7 @@ def test_a_gate_is_one_allocation_of_many_launches(results: Path) -> None:
 
 
 def test_a_node_dies_in_the_middle(results: Path, state: Path) -> None:
-    running, nodes = measuring("2")
+    running, nodes = measuring("1.5")
     nodes.kill_node("vc3")
     assert running.ended(400) == NOT_TOLD, running.said
     assert running.nothing_left(state)
@@ -117,7 +117,7 @@ def test_the_time_limit(results: Path, state: Path) -> None:
 
 
 def test_a_gate_that_is_killed_goes_on(results: Path, state: Path) -> None:
-    running, _ = measuring("2")
+    running, _ = measuring("1.5")
     session = latest(results)
     running.process.kill()
     running.process.wait(120)
@@ -166,7 +166,7 @@ def jobs(nodes: Cluster, what: str = "%i") -> list[str]:
 
 def preempted(nodes: Cluster, folder: Path) -> tuple[Running, str, set[str]]:
     """A gate whose nodes a job of the higher tier has: its job, and what it had finished before."""
-    running = Running(*GATE, "--minutes", "3")
+    running = Running(*GATE, "--minutes", "2")
     running.wait_for("mpich 9/", 180)
     (mine,) = jobs(nodes)
     before = finished(latest(folder))
