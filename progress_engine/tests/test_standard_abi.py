@@ -6,13 +6,10 @@ With --full the modules that conftest.py names run on MPICH's, too.
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from harness.base.paths import VENV
 
 from .conftest import ALL, STANDARD, Launcher, compiled, lines, reports, said_by_engine
 from .test_offload import usable
@@ -106,15 +103,3 @@ def test_an_engine_of_another_abi_does_nothing_and_says_why(engine: str, of_prog
     assert (bare.returncode, result.returncode) == (0, 0), result.stderr
     assert lines(result.stdout) == lines(bare.stdout) != []
     assert "and this engine was built for" in result.stderr
-
-
-def test_one_prefix_serves_programs_of_both(tmp_path: Path) -> None:
-    for mpi in map(usable, PAIR):
-        install = [str(VENV / "bin" / "cmake"), "--install", str(mpi.build_dir / "progress_engine")]
-        subprocess.run([*install, f"--prefix={tmp_path}"], check=True, capture_output=True, timeout=120)
-    tool = (str(tmp_path / "bin" / "progress-run"), "--strict", "--set", f"report_file={tmp_path}/report.%r", "--")
-    for name, soname in zip(PAIR, ("libmpi.so.12", SONAME), strict=True):
-        program = Launcher(ALL[name], compiled(ALL[name], "operations.c", tmp_path, "-lpthread"))
-        result = program.run("both_ways", prefix=tool)
-        assert result.returncode == 0, result.stderr
-        assert [(report["active"], report["abi"]) for report in reports(tmp_path)] == [(True, soname)] * 2

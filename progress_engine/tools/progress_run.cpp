@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "builds.hpp"
+#include "choices.hpp"
 #include "mpi/abi.hpp"
 #include "mpi/launcher.hpp"
 #include "policy/sources.hpp"
@@ -105,6 +106,30 @@ std::filesystem::path build_for(const std::string& mpi, std::string& refusal) {
   return builds.back().folder;
 }
 
+// As LD_PRELOAD lists them. The profiler comes before the engine: what it sees are the program's calls.
+std::string libraries_of(const std::filesystem::path& build, const Policy& policy) {
+  std::string list;
+  if (!policy.profile.empty())
+    list = name_for_preload(library_in(build, "libprogress_profile.so", "PROGRESS_PROFILE_LIBRARY")) + ":";
+  return list + name_for_preload(library_in(build, "libprogress_engine.so", engine_variable));
+}
+
+// For a program that names no MPI, where there are engines for several: in place of `libraries`, which stay the choice
+// for want of a better one, what chooses when an MPI appears.
+void leave_choice(std::string& libraries, const std::filesystem::path& build, const Policy& policy) {
+  std::vector<Choice> choices = {{built_for(), libraries}};
+  for (const auto& other : builds_here()) {
+    const auto here = [&](const Choice& choice) { return same_abi(choice.mpi, other.built_for); };
+    if (std::ranges::any_of(choices, here) || !std::filesystem::exists(other.folder / "libprogress_engine.so"))
+      continue;
+    choices.push_back({other.built_for, libraries_of(other.folder, policy)});
+  }
+  const auto chooser = build / "libprogress_chooser.so";
+  if (choices.size() == 1 || !std::filesystem::exists(chooser)) return;
+  setenv(choices_variable, to_text(choices).c_str(), 1);
+  libraries = name_for_preload(chooser);
+}
+
 void export_settings(const std::string& variant, const Values& overrides) {
   setenv("PROGRESS_ENGINE", variant.c_str(), 1);
   for (const auto& [key, value] : overrides) setenv(environment_name(key).c_str(), value.c_str(), 1);
@@ -138,10 +163,10 @@ void let_sanitizer_come_second() {
   setenv("ASAN_OPTIONS", options.append(check).append("=0").c_str(), 1);
 }
 
-// In this order, and before what is there.
-void preload(std::vector<std::string> libraries) {
-  if (const char* others = std::getenv("LD_PRELOAD"); others && *others) libraries.emplace_back(others);
-  setenv("LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":")).c_str(), 1);
+// Before what is there.
+void preload(std::string libraries) {
+  if (const char* others = std::getenv("LD_PRELOAD"); others && *others) libraries.append(":").append(others);
+  setenv("LD_PRELOAD", libraries.c_str(), 1);
 }
 
 void prepare(const Options& options) {
@@ -153,8 +178,10 @@ void prepare(const Options& options) {
     throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
   auto preloading = how_to_preload(program);
   std::string lacking;
-  const auto build = build_for(preloading.mpi.empty() ? mpi_of_python() : preloading.mpi, lacking);
-  if (preloading.refusal.empty() && library_given(engine_variable).empty()) preloading.refusal = lacking;
+  const auto mpi = preloading.mpi.empty() ? mpi_of_python() : preloading.mpi;
+  const auto build = build_for(mpi, lacking);
+  const bool is_given = !library_given(engine_variable).empty();
+  if (preloading.refusal.empty() && !is_given) preloading.refusal = lacking;
   if (!preloading.refusal.empty()) {
     if (options.strict) throw Refusal(fmt::format("{} {}.", program, preloading.refusal));
     if (speaks_for_all())
@@ -162,11 +189,9 @@ void prepare(const Options& options) {
                    preloading.refusal.c_str());
     return;
   }
-  std::vector<std::string> libraries;
-  if (!preloading.before.empty()) libraries.push_back(name_for_preload(preloading.before));
-  if (!policy.profile.empty())  // before the engine: what it sees are the program's calls
-    libraries.push_back(name_for_preload(library_in(build, "libprogress_profile.so", "PROGRESS_PROFILE_LIBRARY")));
-  libraries.push_back(name_for_preload(library_in(build, "libprogress_engine.so", engine_variable)));
+  auto libraries = libraries_of(build, policy);
+  if (mpi.empty() && !is_given) leave_choice(libraries, build, policy);
+  if (!preloading.before.empty()) libraries = name_for_preload(preloading.before) + ":" + libraries;
   export_settings(settings.variant, last.values);
   for (const char* key : {"profile", "profile_depth", "profile_regions", "profile_clocks"})
     if (!policy.profile.empty()) setenv(environment_name(key).c_str(), settings.values.at(key).c_str(), 1);

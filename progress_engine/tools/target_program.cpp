@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "target_program.hpp"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -9,83 +8,26 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <initializer_list>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 
+#include "elf_file.hpp"
 #include "mpi/abi.hpp"
+#include "mpi_search.hpp"
 
 namespace progress_engine {
 namespace {
 
 bool is_executable_file(const std::string& path) {
   return access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path);
-}
-
-template <typename Part>
-Part read_at(std::ifstream& file, std::uint64_t offset) {
-  Part part{};
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(reinterpret_cast<char*>(&part), sizeof part);
-  return part;
-}
-
-// "" beyond the file's end.
-std::string text_at(std::ifstream& file, std::uint64_t offset) {
-  std::string text;
-  file.seekg(static_cast<std::streamoff>(offset));
-  std::getline(file, text, '\0');
-  file.clear();
-  return text;
-}
-
-std::vector<Elf64_Phdr> segments_of(std::ifstream& file, const Elf64_Ehdr& header) {
-  std::vector<Elf64_Phdr> segments;
-  for (std::uint64_t i = 0; i < header.e_phnum && file; ++i)
-    segments.push_back(read_at<Elf64_Phdr>(file, header.e_phoff + i * header.e_phentsize));
-  return segments;
-}
-
-// The dynamic loader that an ELF file names; "" for a static one.
-std::string interpreter_of(std::ifstream& file, const std::vector<Elf64_Phdr>& segments) {
-  const auto named = std::ranges::find(segments, Elf64_Word{PT_INTERP}, &Elf64_Phdr::p_type);
-  return named == segments.end() ? "" : text_at(file, named->p_offset);
-}
-
-// The libraries that an ELF file names itself (DT_NEEDED). What those bring in the engine sees when MPI begins: asking
-// the loader here would have every rank read all libraries twice.
-std::vector<std::string> libraries_of(std::ifstream& file, const std::vector<Elf64_Phdr>& segments) {
-  const auto dynamic = std::ranges::find(segments, Elf64_Word{PT_DYNAMIC}, &Elf64_Phdr::p_type);
-  if (dynamic == segments.end()) return {};
-  std::vector<std::uint64_t> names;
-  std::uint64_t strings = 0;
-  for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic->p_filesz && file; at += sizeof(Elf64_Dyn)) {
-    const auto entry = read_at<Elf64_Dyn>(file, dynamic->p_offset + at);
-    if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
-    if (entry.d_tag == DT_STRTAB) strings = entry.d_un.d_ptr;
-  }
-  const auto loaded = std::ranges::find_if(segments, [&](const Elf64_Phdr& segment) {
-    return segment.p_type == PT_LOAD && strings >= segment.p_vaddr && strings - segment.p_vaddr < segment.p_filesz;
-  });
-  if (loaded == segments.end()) return {};
-  std::vector<std::string> libraries;
-  libraries.reserve(names.size());
-  for (const auto name : names)
-    libraries.push_back(text_at(file, loaded->p_offset + (strings - loaded->p_vaddr) + name));
-  return libraries;
 }
 
 // The kernel starts such a program in secure execution (AT_SECURE).
@@ -117,21 +59,20 @@ std::string find_program(const std::string& command) {
 }
 
 Preloading how_to_preload(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  Elf64_Ehdr header{};
-  file.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};  // a script: what it starts decides
+  const auto file = read_elf_file(path);
+  if (!file.is_elf) return {};  // a script: what it starts decides
   if (const auto privileged = privileges_of(path); !privileged.empty())
     return {fmt::format("{}, and the loader takes nothing from LD_PRELOAD for such a program", privileged), "", ""};
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return {"is a 32-bit program, the engine has 64 bits", "", ""};
-  const auto segments = segments_of(file, header);
-  if (interpreter_of(file, segments).empty())
-    return {"is statically linked, so that nothing can be preloaded into it", "", ""};
+  if (!file.has_64_bits) return {"is a 32-bit program, the engine has 64 bits", "", ""};
+  if (file.interpreter.empty()) return {"is statically linked, so that nothing can be preloaded into it", "", ""};
   Preloading result;
-  for (const auto& name : libraries_of(file, segments)) {
+  for (const auto& name : file.needed) {
     if (is_mpi_library(name)) result.mpi = name;
     if (name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")) result.before = name;
   }
+  MpiSearch search({.has = [](const auto&) { return false; }, .soname_of = [](const auto& name) { return name; }});
+  for (auto name = file.needed.begin(); result.mpi.empty() && name != file.needed.end(); ++name)
+    result.mpi = search.with(*name, file.folders);
   return result;
 }
 

@@ -13,7 +13,7 @@ std::string find_program(const std::string& command);
 struct Preloading {
   std::string refusal;  // why the engine cannot be preloaded, in words that complete "CMD ..."; "" if it can
   std::string before;   // the library that must come first: AddressSanitizer's ends the program otherwise; "" for none
-  std::string mpi;      // the MPI library that the program names; "" if it names none
+  std::string mpi;      // the MPI library that the program names, by way of others too; "" for none
 };
 
 // Of the program in `path`.

@@ -2,6 +2,7 @@
 #include "mpi/launcher.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,7 +73,14 @@ constexpr std::array launchers = {
 // progress-run --strict stays between the two, see tools/supervise.hpp.
 pid_t launcher_process() {
   const int given = number_said_by("PROGRESS_ENGINE_LAUNCHER");
-  return given > 0 && number_said_by("PROGRESS_ENGINE_TARGET") == getpid() ? given : getppid();
+  return given > 0 && is_target() ? given : getppid();
+}
+
+bool is_target() { return number_said_by("PROGRESS_ENGINE_TARGET") == getpid(); }
+
+long page_faults_of_children() {
+  rusage usage{};
+  return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_minflt : 0;
 }
 
 std::string program_key() {

@@ -12,6 +12,12 @@ namespace progress_engine {
 // Who has started this process, or progress-run in its place.
 pid_t launcher_process();
 
+// Whether progress-run became this process; not those that this one has started or forked.
+bool is_target();
+
+// What the children that have ended took: no two of these are the same if one has ended in between.
+long page_faults_of_children();
+
 // A text that is the same for all processes that one mpiexec started on this node, and for no others that run now: what
 // the launcher says of the job or, where it says nothing, who the launcher is.
 std::string program_key();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -200,17 +199,6 @@ void write_report() {
 
 namespace {
 
-// The process that progress-run became; not those that it has started or forked.
-bool is_target() {
-  const char* target = std::getenv("PROGRESS_ENGINE_TARGET");
-  return target && std::strtol(target, nullptr, 10) == getpid();
-}
-
-// What the children that have ended took: no two of these are the same if one has ended in between.
-long page_faults_of_children() {
-  rusage usage{};
-  return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_minflt : 0;
-}
 long page_faults_at_first = 0;  // progress-run has had children in this very process
 
 // As a shell, an interpreter or a debugger does: what they start is what was meant.

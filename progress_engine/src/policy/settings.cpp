@@ -30,7 +30,7 @@ std::vector<std::string> words(std::string_view text, char separator) {
 constexpr std::string_view prefix = "PROGRESS_ENGINE_";
 
 // Variables with our prefix that are not settings.
-constexpr std::array<std::string_view, 5> reserved = {"CONFIG", "LAUNCHER", "LIBRARY", "MARK", "TARGET"};
+constexpr std::array<std::string_view, 6> reserved = {"CHOICES", "CONFIG", "LAUNCHER", "LIBRARY", "MARK", "TARGET"};
 
 // What is no setting, or no value of one, any more: and what to write instead. Refused for a release, then forgotten.
 struct Gone {
