@@ -344,12 +344,17 @@ def _variant(context: dict[str, Any]) -> str:
 
 
 def _energy(header: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:
-    """Of all machines together, where each could be read; the first of the reasons where one could not."""
+    """Of all machines together, where each could be read, all by the same source; the first of the reasons where one
+    could not."""
     hosts = {rank["rank"]: rank["host"] for rank in header["ranks"]}
     told = [(hosts.get(rank["rank"], "?"), rank["energy"]) for rank in end["ranks"] if "energy" in rank]
     unread = [f"{host}: {energy['unread']}" for host, energy in told if "unread" in energy]
-    known = bool(told) and all(energy.get("seconds", 0) > 0 for _, energy in told)
+    sources = {energy.get("source", "powercap"): host for host, energy in told if "joules" in energy}
+    if len(sources) > 1:
+        unread.append("; ".join(f"{host}: by {source}" for source, host in sources.items()))
+    known = len(sources) == 1 and all(energy.get("seconds", 0) > 0 for _, energy in told)
     return {
+        "energy_source": next(iter(sources)) if known else None,
         "joules": sum(energy["joules"] for _, energy in told) if known else None,
         "watts": sum(energy["joules"] / energy["seconds"] for _, energy in told) if known else None,
         "energy_unread": unread[0] if unread else None,

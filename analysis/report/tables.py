@@ -257,7 +257,7 @@ def launches(records: Records) -> Table:
         "thread level",
         "engine",
         "bytes on the network",
-        *(["processors' energy, power"] if energy else []),
+        *(["energy, power"] if energy else []),
     ]
     return {"columns": columns, "rows": rows, "unread": _unread(found) if len(found) else ""}
 
@@ -276,13 +276,17 @@ def _ran(part: pd.DataFrame) -> list[str]:
     ]
 
 
+COUNTED = {"pm_counters": "whole nodes", "powercap": "processors"}
+
+
 def _energy(part: pd.DataFrame) -> str:
-    """Medians of the launches that ended well, and between which their powers lie."""
+    """Medians of the launches that ended well, between which their powers lie, and of what."""
     known = part[(part["status"] == "ok") & part["joules"].notna()]
     if not len(known):
         return "–"
     watts = known["watts"].astype(float)
-    return f"{known['joules'].median():.4g} J, {watts.median():.4g} W ({watts.min():.4g} to {watts.max():.4g})"
+    of = ", ".join(COUNTED[source] for source in sorted(set(known["energy_source"])))
+    return f"{known['joules'].median():.4g} J, {watts.median():.4g} W ({watts.min():.4g} to {watts.max():.4g}), {of}"
 
 
 def _unread(found: pd.DataFrame) -> str:

@@ -259,6 +259,7 @@ def with_energy(folder: Path, told: dict[str, list[dict[str, Any]]]) -> Path:
 
 UNREAD = {"unread": "no processor package in /sys/class/powercap"}
 USED = {"joules": 30.0, "seconds": 2.0}
+OF_NODE = {"source": "pm_counters", **USED}
 
 
 @pytest.mark.parametrize(
@@ -266,13 +267,17 @@ USED = {"joules": 30.0, "seconds": 2.0}
     [
         ({}, None, ""),
         ({"bare": [USED], "adaptive": [USED, {"joules": 90.0, "seconds": 1.5}]},
-         ["30 J, 15 W (15 to 15)", "120 J, 75 W (75 to 75)"], ""),
-        ({"bare": [USED], "adaptive": [USED, UNREAD]}, ["30 J, 15 W (15 to 15)", "–"],
+         ["30 J, 15 W (15 to 15), processors", "120 J, 75 W (75 to 75), processors"], ""),
+        ({"bare": [OF_NODE], "adaptive": [OF_NODE, OF_NODE]},
+         ["30 J, 15 W (15 to 15), whole nodes", "60 J, 30 W (30 to 30), whole nodes"], ""),
+        ({"bare": [USED], "adaptive": [USED, OF_NODE]}, ["30 J, 15 W (15 to 15), processors", "–"],
+         "The energy of 3 of 6 launches is not known (vc1: by powercap; vc2: by pm_counters)."),
+        ({"bare": [USED], "adaptive": [USED, UNREAD]}, ["30 J, 15 W (15 to 15), processors", "–"],
          "The energy of 3 of 6 launches is not known (vc2: no processor package in /sys/class/powercap)."),
         ({"bare": [UNREAD], "adaptive": [UNREAD]}, None,
          "The energy of 6 of 6 launches is not known (vc1: no processor package in /sys/class/powercap)."),
     ],
-    ids=["older records", "known", "not of every machine", "of none"],
+    ids=["older records", "known", "of nodes", "of unlike machines", "not of every machine", "of none"],
 )  # fmt: skip
 def test_energy_is_shown_where_every_machine_of_a_launch_told_it_and_its_lack_once(
     tmp_path: Path, told: dict[str, list[dict[str, Any]]], energy: list[str] | None, said: str
@@ -282,14 +287,14 @@ def test_energy_is_shown_where_every_machine_of_a_launch_told_it_and_its_lack_on
     table = tables.launches(records)
     shown = {row[2]: row[-1] for row in table["rows"]}
     assert [shown[variant] for variant in told if energy] == (energy or [])
-    assert ("processors' energy, power" in table["columns"]) == bool(energy)
+    assert ("energy, power" in table["columns"]) == bool(energy)
     assert {len(row) for row in table["rows"]} == {len(table["columns"])}
     assert table["unread"] == said
 
 
 def test_the_page_says_once_that_energy_is_not_known(tmp_path: Path) -> None:
     page = build_report([with_energy(tmp_path / "s", {"bare": [UNREAD], "adaptive": [UNREAD]})]).path.read_text()
-    assert page.count("no processor package") == 1 and "processors&#39; energy" not in page
+    assert page.count("no processor package") == 1 and "energy, power" not in page
 
 
 def test_six_quiet_launches_have_no_mark(tmp_path: Path) -> None:

@@ -169,32 +169,82 @@ bool is_package(const fs::path& zone) {
          name.starts_with("package");
 }
 
+using Counters = std::vector<EnergyMeter::Counter>;
+
+EnergyMeter::Counter counter(const fs::path& file, double joules_per_count, std::uint64_t range) {
+  return {.file = file, .joules_per_count = joules_per_count, .range = range, .last = number_in(file)};
+}
+
+/// Empty where this is no Cray. Of its several counters the one of the whole node: "JOULES J TIMESTAMP us".
+Counters of_node(const fs::path& sysfs) {
+  std::error_code none;
+  const auto file = sysfs / "cray/pm_counters/energy";
+  if (!fs::exists(file, none)) {
+    return {};
+  }
+  const auto found = counter(file, 1.0, 0);
+  std::uint64_t joules = 0;
+  std::string unit;
+  if (!(std::ifstream(file) >> joules >> unit) || unit != "J") {
+    throw std::runtime_error(fmt::format("{}: no joules", file.string()));
+  }
+  return {found};
+}
+
+Counters of_packages(const fs::path& sysfs) {
+  constexpr double joules_per_microjoule = 1e-6;
+  const auto powercap = sysfs / "class/powercap";
+  Counters found;
+  std::error_code none;
+  for (const auto& zone : fs::directory_iterator(powercap, none)) {
+    if (is_package(zone)) {
+      const auto range = number_in(zone.path() / "max_energy_range_uj");
+      found.push_back(counter(zone.path() / "energy_uj", joules_per_microjoule, range));
+    }
+  }
+  if (found.empty()) {
+    throw std::runtime_error(fmt::format("no processor package in {}", powercap.string()));
+  }
+  return found;
+}
+
+struct EnergySource {
+  const char* name;
+  Counters (*find)(const fs::path& sysfs);
+};
+
+constexpr std::array<EnergySource, 2> energy_sources{{
+    {.name = "pm_counters", .find = of_node},
+    {.name = "powercap", .find = of_packages},
+}};
+
 }  // namespace
 
-EnergyMeter::EnergyMeter(const fs::path& powercap) : begin_(Clock::now()), last_(begin_) {
-  std::error_code none;
-  try {
-    for (const auto& zone : fs::directory_iterator(powercap, none)) {
-      if (is_package(zone)) {
-        const auto file = zone.path() / "energy_uj";
-        packages_.push_back(
-            {.file = file, .range_uj = number_in(zone.path() / "max_energy_range_uj"), .last_uj = number_in(file)});
+EnergyMeter::EnergyMeter(const fs::path& sysfs) : begin_(Clock::now()), last_(begin_) {
+  std::vector<std::string> reasons;
+  for (const auto& [name, find] : energy_sources) {
+    try {
+      counters_ = find(sysfs);
+      if (!counters_.empty()) {
+        source_ = name;
+        return;
       }
+    } catch (const std::runtime_error& error) {
+      reasons.emplace_back(error.what());
     }
-    if (packages_.empty()) {
-      problem_ = fmt::format("no processor package in {}", powercap.string());
-    }
-  } catch (const std::runtime_error& error) {
-    problem_ = error.what();
   }
+  problem_ = fmt::format("{}", fmt::join(reasons, "; "));
 }
 
 void EnergyMeter::update() {
   try {
-    for (auto& package : packages_) {
-      const auto now_uj = number_in(package.file);
-      used_uj_ += now_uj - package.last_uj + (now_uj < package.last_uj ? package.range_uj : 0);
-      package.last_uj = now_uj;
+    for (auto& [file, joules_per_count, range, last] : counters_) {
+      const auto now = number_in(file);
+      if (now < last && range == 0) {
+        throw std::runtime_error(fmt::format("{}: it began anew", file.string()));
+      }
+      joules_ += joules_per_count * static_cast<double>(now - last + (now < last ? range : 0));
+      last = now;
     }
     last_ = Clock::now();
   } catch (const std::runtime_error& error) {
@@ -203,11 +253,11 @@ void EnergyMeter::update() {
 }
 
 Json EnergyMeter::report() const {
-  constexpr double joules_per_microjoule = 1e-6;
   const auto id = boot_id();
   Json energy = {{"machine", id.empty() ? host_name() : id}};
   if (problem_.empty()) {
-    energy["joules"] = joules_per_microjoule * static_cast<double>(used_uj_);
+    energy["source"] = source_;
+    energy["joules"] = joules_;
     energy["seconds"] = seconds_between(begin_, last_);
   } else {
     energy["unread"] = problem_;

@@ -37,11 +37,12 @@ NetworkCounters read_network_counters();
 /// What came and went between two readings, as `interface_bytes` of the record schema.
 Json interface_bytes_between(const NetworkCounters& begin, const NetworkCounters& end);
 
-/// Energy of the machine's processor packages, all that runs on them included, as powercap counts it (RAPL).
+/// Energy of the machine, all that runs on it included: of the first source that can be read. Cray's pm_counters count
+/// the whole node, powercap (RAPL) the processor packages.
 class EnergyMeter {
  public:
-  /// From now on, of the packages below `powercap`: not of their parts, nor of the platform that they are part of.
-  explicit EnergyMeter(const std::filesystem::path& powercap = "/sys/class/powercap");
+  /// From now on. Of powercap the packages count: not their parts, nor the platform that they are part of.
+  explicit EnergyMeter(const std::filesystem::path& sysfs = "/sys");
 
   /// Adds what was used since it was last called. A counter that begins anew twice in between is not noticed: some do
   /// after 65 kJ.
@@ -50,15 +51,17 @@ class EnergyMeter {
   /// As `energy` of the record schema, with the `machine`; null of a simulated one.
   [[nodiscard]] Json report() const;
 
- private:
   struct Counter {
     std::filesystem::path file;
-    std::uint64_t range_uj = 0;
-    std::uint64_t last_uj = 0;
+    double joules_per_count = 0;
+    std::uint64_t range = 0;  ///< after which it begins anew; 0: it does not
+    std::uint64_t last = 0;
   };
 
-  std::vector<Counter> packages_;
-  std::uint64_t used_uj_ = 0;
+ private:
+  std::string source_;
+  std::vector<Counter> counters_;
+  double joules_ = 0;
   Clock::time_point begin_;
   Clock::time_point last_;
   std::string problem_;

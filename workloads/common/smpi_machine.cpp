@@ -65,7 +65,7 @@ Json interface_bytes_between(const NetworkCounters& /*begin*/, const NetworkCoun
   return Json::object();
 }
 
-EnergyMeter::EnergyMeter(const std::filesystem::path& /*powercap*/) {}
+EnergyMeter::EnergyMeter(const std::filesystem::path& /*sysfs*/) {}
 
 void EnergyMeter::update() {}
 

@@ -62,11 +62,18 @@ TEST(NetworkCounters, DifferencesKnowNewAndResetInterfaces) {
   EXPECT_EQ(interface_bytes_between(begin, end), expected);
 }
 
-/// A made-up /sys/class/powercap, gone with the object.
+/// A made-up /sys of powercap and, when asked for, of a Cray, gone with the object.
 class Powercap : NonCopyable {
  public:
   Powercap() { fs::create_directories(root_); }
-  ~Powercap() { fs::remove_all(root_); }
+  ~Powercap() { fs::remove_all(sysfs_); }
+
+  void cray(const std::string& energy) const {
+    fs::create_directories(node().parent_path());
+    std::ofstream(node()) << energy << '\n';
+    std::ofstream(node().parent_path() / "cpu_energy") << "7 J 1 us\n";
+  }
+  [[nodiscard]] fs::path node() const { return sysfs_ / "cray/pm_counters/energy"; }
 
   void zone(const std::string& folder, const std::string& name, const std::string& range_uj = "1000000000") const {
     fs::create_directories(root_ / folder);
@@ -84,9 +91,11 @@ class Powercap : NonCopyable {
   }
   [[nodiscard]] fs::path counter(const std::string& folder) const { return root_ / folder / "energy_uj"; }
   [[nodiscard]] const fs::path& root() const { return root_; }
+  [[nodiscard]] const fs::path& sysfs() const { return sysfs_; }
 
  private:
-  fs::path root_ = fs::temp_directory_path() / ("powercap-" + std::to_string(getpid()));
+  fs::path sysfs_ = fs::temp_directory_path() / ("sys-" + std::to_string(getpid()));
+  fs::path root_ = sysfs_ / "class/powercap";
 };
 
 TEST(Energy, IsOfThePackagesAloneAndOverTheEndsOfTheirCounters) {
@@ -102,7 +111,7 @@ TEST(Energy, IsOfThePackagesAloneAndOverTheEndsOfTheirCounters) {
   }
   powercap.set("intel-rapl:0", 900'000'000);
   powercap.set("intel-rapl:1", 5'000'000);
-  EnergyMeter meter(powercap.root());
+  EnergyMeter meter(powercap.sysfs());
   for (const auto& [folder, name] : others) {
     powercap.set(folder, 77'000'000);
   }
@@ -115,6 +124,7 @@ TEST(Energy, IsOfThePackagesAloneAndOverTheEndsOfTheirCounters) {
     meter.update();
   }
   EXPECT_DOUBLE_EQ(meter.report()["joules"].get<double>(), 52.5 + 150 + 950);
+  EXPECT_EQ(meter.report()["source"], "powercap");
   EXPECT_GT(meter.report()["seconds"].get<double>(), 0);
   EXPECT_FALSE(meter.report()["machine"].get<std::string>().empty());
 }
@@ -126,18 +136,47 @@ TEST(Energy, SaysWhyItIsNotKnown) {
     return meter.report()["unread"].get<std::string>();
   };
   const auto none = "no processor package in " + powercap.root().string();
-  EXPECT_EQ(why(EnergyMeter(powercap.root())), none);
-  EXPECT_EQ(why(EnergyMeter(powercap.root() / "not")), none + "/not");
+  EXPECT_EQ(why(EnergyMeter(powercap.sysfs())), none);
+  EXPECT_EQ(why(EnergyMeter(powercap.sysfs() / "not")),
+            "no processor package in " + (powercap.sysfs() / "not/class/powercap").string());
   powercap.zone("intel-rapl:0", "package-0", "");
-  EXPECT_EQ(why(EnergyMeter(powercap.root())),
+  EXPECT_EQ(why(EnergyMeter(powercap.sysfs())),
             (powercap.root() / "intel-rapl:0" / "max_energy_range_uj").string() + ": no number");
   powercap.zone("intel-rapl:0", "package-0");
   powercap.zone("intel-rapl:1", "package-1");
-  EnergyMeter meter(powercap.root());
+  EnergyMeter meter(powercap.sysfs());
   powercap.hide("intel-rapl:1");
   meter.update();  // half of a machine's energy is none
   EXPECT_EQ(why(meter), powercap.counter("intel-rapl:1").string() + ": Is a directory");
-  EXPECT_EQ(why(EnergyMeter(powercap.root())), why(meter));
+  EXPECT_EQ(why(EnergyMeter(powercap.sysfs())), why(meter));
+}
+
+TEST(Energy, OfACrayIsThatOfTheWholeNode) {
+  const Powercap sysfs;
+  sysfs.zone("intel-rapl:0", "package-0");
+  sysfs.cray("5000 J 1000000 us");
+  EnergyMeter meter(sysfs.sysfs());
+  sysfs.set("intel-rapl:0", 77'000'000);
+  sysfs.cray("5321 J 3000000 us");
+  meter.update();
+  EXPECT_EQ(meter.report()["source"], "pm_counters");
+  EXPECT_DOUBLE_EQ(meter.report()["joules"].get<double>(), 321);
+  EXPECT_GT(meter.report()["seconds"].get<double>(), 0);
+  sysfs.cray("4 J 4000000 us");
+  meter.update();
+  EXPECT_EQ(meter.report()["unread"], sysfs.node().string() + ": it began anew");
+}
+
+TEST(Energy, OfACrayThatDoesNotTellItIsThatOfItsProcessors) {
+  const Powercap sysfs;
+  for (const auto* unread : {"", "none", "12 W 1000000 us"}) {
+    sysfs.cray(unread);
+    const std::string reason = EnergyMeter(sysfs.sysfs()).report()["unread"];
+    EXPECT_TRUE(reason.starts_with(sysfs.node().string() + ": no ")) << reason;
+    EXPECT_NE(reason.find("; no processor package in "), std::string::npos) << reason;
+  }
+  sysfs.zone("intel-rapl:0", "package-0");
+  EXPECT_EQ(EnergyMeter(sysfs.sysfs()).report()["source"], "powercap");
 }
 
 TEST(Energy, OfAMachineIsCountedOnce) {
