@@ -4,8 +4,8 @@ samples: agreement, or by how much they differ.
 
 A difference of definition goes away in the second comparison; what is left is one of measurement. Theirs follow one
 another without a pause, so it is made with our samples of collectives that do so too (`back_to_back`), where there are
-such. Agreement is a whole interval within 5 % (of an overlap: 5 percentage points). What has no second side is listed
-with the reason.
+such. Agreement is a whole interval within 5 % (of an overlap or an overhead: 5 percentage points). What has no second
+side is listed with the reason.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pandas as pd
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
+from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import COMP_EQUALS_COMM, Times, divide, imb_overlap, osu_overlap
 from analysis.records import frames
 from analysis.statistics.bootstrap import middle, ratio_of_medians
@@ -113,7 +114,8 @@ def _of_rank(evidence: Evidence, row: int) -> tuple[float, float, float, float]:
         name: _middle_of(evidence, row, f"{name}_s", "mean")
         for name in ("total", "comm", "own_comm", "comp", "comp_in", "post", "wait")
     }
-    closing = _middle_of(evidence, row, "ack_s", "mean", missing=0)
+    receives = evidence.records.points.at[row, "role"] == "receiver"  # done before its acknowledgement is sent
+    closing = 0.0 if receives else _middle_of(evidence, row, "ack_s", "mean", missing=0)
     total = mean["post"] + mean["comp_in"] + mean["wait"]
     return (
         mean["total"] - closing if np.isnan(total) else total,
@@ -132,6 +134,12 @@ PREFIX = "cross-check-"
 LATENCY, COLLECTIVES = f"{PREFIX}latency", f"{PREFIX}collectives"
 IMB, OSU = f"{PREFIX}imb-", f"{PREFIX}osu-"
 ALONE, OVERLAP = "alone: ", "overlap: "  # before a collective's name and size
+# IMB-ASYNC tells what communication and what computation lose beside each other, each by itself.
+ASYNC = f"{IMB}async"
+BESIDE = {name: f"{PREFIX}beside-{name}" for name in ("pt2pt", "na2a", "allreduce")}  # theirs -> our study of the same
+EXPOSED, SLOWED = "exposed: ", "slowdown: "
+LONG = 1.5  # times the communication: what is computed beside it can hide all of it
+SHARES = {OVERLAP: "efficiency", EXPOSED: "hidden", SLOWED: "inflation"}  # what is in per cent -> our metric of it
 POINT_TO_POINT = ("pingpong", "latency", "bw")
 WINDOW = 64  # messages that osu_bw has under way at once
 WITHIN, POINTS = 0.05, 5.0
@@ -152,8 +160,8 @@ class Number:
 
 @dataclass(frozen=True)
 class Comparison(Number):
-    """One number of theirs beside ours. `same`: their formula on our samples; `of_same`: theirs over that, of an
-    overlap theirs less that, in percentage points. `unsure`: why it decides nothing; `unlike`: both measure different
+    """One number of theirs beside ours. `same`: their formula on our samples; `of_same`: theirs over that, of a
+    share theirs less that, in percentage points. `unsure`: why it decides nothing; `unlike`: both measure different
     things, and are only shown side by side."""
 
     ours: Interval
@@ -165,8 +173,9 @@ class Comparison(Number):
     unlike: bool = False
 
     @property
-    def overlap(self) -> bool:
-        return self.what.startswith(OVERLAP)
+    def share(self) -> str:
+        """What it is a share of the communication of; empty of times and rates."""
+        return next((kind for kind in SHARES if self.what.startswith(kind)), "")
 
     @property
     def verdict(self) -> str:
@@ -175,7 +184,7 @@ class Comparison(Number):
             return UNLIKE
         if self.unsure or not self.of_same.defensible:
             return UNKNOWN
-        low, high = (-POINTS, POINTS) if self.overlap else (1 - WITHIN, 1 + WITHIN)
+        low, high = (-POINTS, POINTS) if self.share else (1 - WITHIN, 1 + WITHIN)
         if self.of_same.low > high or self.of_same.high < low:
             return DIFFERS
         return AGREES if low <= self.of_same.low and self.of_same.high <= high else UNKNOWN
@@ -208,12 +217,21 @@ def compare(evidence: Evidence) -> list[Beside]:
         return []
     mine = points[points["study"].astype(str).str.startswith(PREFIX)]
     found: list[Beside] = []
-    for keys, part in frames.groups(mine, [*SETTING, "variant"]):
-        setting: dict[str, Any] = dict(zip([*SETTING, "variant"], map(str, keys), strict=True))
-        studies = {str(name): rows for (name,), rows in frames.groups(part, ["study"])}
+    settings = {
+        tuple(map(str, keys)): {str(name): rows for (name,), rows in frames.groups(part, ["study"])}
+        for keys, part in frames.groups(mine, [*SETTING, "variant"])
+    }
+    for keys, studies in settings.items():
+        setting: dict[str, Any] = dict(zip([*SETTING, "variant"], keys, strict=True))
         asked: set[tuple[str, int]] = set()
         for study, rows in studies.items():
-            if study.startswith((IMB, OSU)):
+            if study == ASYNC:
+                bare = settings.get((*keys[:-1], REFERENCE), {})
+                for (point,), _ in frames.groups(rows, ["point"]):
+                    name, size = (json.loads(point)[axis] for axis in ("benchmark", "size_bytes"))
+                    asked.add((name, size))
+                    found += _overheads(evidence, {**setting, "study": study}, name, size, studies, bare)
+            elif study.startswith((IMB, OSU)):
                 for (point,), theirs in frames.groups(rows, ["point"]):
                     said = json.loads(point)
                     name = str(said.get("benchmark", study.removeprefix(OSU))).lower()
@@ -266,10 +284,11 @@ def _of_ours_alone(
     setting: dict[str, Any], studies: dict[str, pd.DataFrame], asked: set[tuple[str, int]]
 ) -> Iterator[Beside]:
     """Our points that no other tool was asked for."""
-    for study in (LATENCY, COLLECTIVES):
+    of_async = {study: name for name, study in BESIDE.items()}
+    for study in (LATENCY, COLLECTIVES, *of_async):
         for (point,), _ in frames.groups(studies[study], ["point"]) if study in studies else ():
             said = json.loads(point)
-            name = str(said.get("collective", "latency"))
+            name = of_async.get(study) or str(said.get("collective", "latency"))
             if (name, said["size_bytes"]) not in asked:
                 what = f"{name}, {bytes_text(said['size_bytes'])}"
                 yield Uncompared(**setting, study=study, what=what, why="no other tool was asked for it")
@@ -339,18 +358,112 @@ def _collective(
     formula = osu_overlap if of_osu else imb_overlap
     printed = middle([100 * launch for launch in shares])
     same = middle([np.array([formula(times)]) for times in as_theirs])
-    gap = replace(
-        printed,
-        value=printed.value - same.value,
-        low=printed.low - same.high,
-        high=printed.high - same.low,
-        defensible=printed.defensible and same.defensible,
-    )
     stolen = metrics.get("compute_inflation")
     remark = f"the computation takes {stolen.text()} times as long beside it" if stolen else ""
-    yield Comparison(**where, what=f"{OVERLAP}{what}", ours=efficiency, same=same, theirs=printed, of_same=gap,
-                     remark="; ".join(filter(None, [remark, loose])),
+    yield Comparison(**where, what=f"{OVERLAP}{what}", ours=efficiency, same=same, theirs=printed,
+                     of_same=_less(printed, same), remark="; ".join(filter(None, [remark, loose])),
                      unsure="; ".join(filter(None, [unsure, _unbalanced(as_theirs)])))  # fmt: skip
+
+
+def _less(one: Interval, other: Interval, factor: float = 1.0) -> Interval:
+    """`factor` times the difference, as wide as both are."""
+    return replace(
+        one,
+        value=factor * (one.value - other.value),
+        low=factor * (one.low - other.high),
+        high=factor * (one.high - other.low),
+        defensible=one.defensible and other.defensible,
+    )
+
+
+@dataclass(frozen=True)
+class Both:
+    """Theirs and ours of a point of IMB-ASYNC's under a variant. `lost`: launches that were left out; `why`: what
+    lacks, so that there is nothing to compare."""
+
+    theirs: pd.DataFrame
+    ours: pd.DataFrame
+    lost: str = ""
+    why: str = ""
+
+    @classmethod
+    def of(cls, studies: dict[str, pd.DataFrame], name: str, size: int) -> Both:
+        found = {
+            "theirs": at(studies.get(ASYNC), benchmark=name, size_bytes=size),
+            "ours": at(studies.get(BESIDE.get(name, "")), size_bytes=size),
+        }
+        good = {side: whole(rows) for side, rows in found.items() if rows is not None}
+        why = [f"{side} has nothing of it in this setting" for side in found if side not in good]
+        why += [f"{side}: {lost}" for side, (rows, lost) in good.items() if not len(rows)]
+        lost = "; ".join(f"{side}: {lost}" for side, (_, lost) in good.items() if lost)
+        theirs, ours = (good[side][0] if side in good else pd.DataFrame() for side in found)
+        return cls(theirs, ours, lost, "; ".join(why))
+
+
+def _overheads(
+    evidence: Evidence,
+    where: dict[str, Any],
+    name: str,
+    size: int,
+    studies: dict[str, pd.DataFrame],
+    bare: dict[str, pd.DataFrame],
+) -> Iterator[Beside]:
+    """What is left of a communication beside a computation, and how much longer that takes than under bare: in per
+    cent of our communication alone, since both are of the same messages."""
+    what = f"{name}, {bytes_text(size)}"
+    both, without = Both.of(studies, name, size), Both.of(bare, name, size)
+    if both.why:
+        yield Uncompared(**where, what=what, why=both.why)
+        return
+    mine = of_tool(evidence, both.ours, of_osu=True)
+    exposed, computed, pure = (
+        evidence.launches(both.theirs, quantity, "median") for quantity in ("exposed_s", "compute_s", "pure_s")
+    )
+    if not (mine and exposed and computed):
+        yield Uncompared(**where, what=what, why=f"{'theirs' if mine else 'ours'} has no times of it")
+        return
+    unsure, loose = evidence.state(both.ours)
+    remark = "; ".join(filter(None, [loose, both.lost]))
+    alone = [np.array([times.own_comm]) for times in mine]
+    if pure:
+        found = _compared(where, f"{ALONE}{what}", until_all_are_done(evidence, both.ours), alone, pure)
+        words = "; ".join(filter(None, ["theirs is of the blocking call", remark]))
+        yield replace(found, unsure=unsure, remark=words, unlike=True)
+    unit = float(np.median(alone))
+    unsure = "; ".join(filter(None, [unsure, _short(float(np.median(computed)) / unit, mine)]))
+    metrics, lacking = _metrics(evidence, where, both.ours)
+
+    def share(kind: str, metric: str, printed: Interval, same: Interval) -> Beside:
+        if not (ours := metrics.get(metric)):
+            return Uncompared(**where, what=f"{kind}{what}", why=f"ours has no {metric}: {lacking.get(metric, '')}")
+        return Comparison(**where, what=f"{kind}{what}", ours=ours, same=same, theirs=printed,
+                          of_same=_less(printed, same), remark=remark, unsure=unsure)  # fmt: skip
+
+    printed = middle([100 / unit * launch for launch in exposed])
+    left = middle([np.array([100 / unit * (times.total - times.comp_in)]) for times in mine])
+    yield share(EXPOSED, "hidden_communication", printed, left)
+    if where["variant"] == REFERENCE:
+        return
+    before = [] if without.why else evidence.launches(without.theirs, "compute_s", "median")
+    mine_before = [] if without.why else of_tool(evidence, without.ours, of_osu=True)
+    if not (before and mine_before):
+        why = without.why or "no times of it"
+        yield Uncompared(**where, what=f"{SLOWED}{what}", why=f"{REFERENCE}, with which it is compared: {why}")
+        return
+    inside, inside_before = (
+        middle([np.array([times.comp_in]) for times in of_variant]) for of_variant in (mine, mine_before)
+    )
+    printed = _less(middle(computed), middle(before), 100 / unit)
+    yield share(SLOWED, "compute_inflation", printed, _less(inside, inside_before, 100 / unit))
+
+
+def _short(theirs: float, mine: Sequence[Times]) -> str:
+    """Why overheads cannot be compared where a computation is so short that it hides less than it could."""
+    ours = float(np.median([divide(times.own_comp, times.own_comm) for times in mine]))
+    if min(theirs, ours) >= LONG:
+        return ""
+    times = f"theirs {theirs:.2f} times as long as the communication, ours {ours:.2f} times"
+    return f"the computation takes in {times}: {LONG:g} are needed"
 
 
 def _metrics(
@@ -361,7 +474,7 @@ def _metrics(
     if not len(frame):
         return {}, {}
     same = [frame[name] == where[name] for name in (*SETTING, "variant")]
-    same += [frame["study"] == COLLECTIVES, frame["point"] == ours["point"].iloc[0]]
+    same += [frame[name] == ours[name].iloc[0] for name in ("study", "point")]
     known, lacking = {}, {}
     for row in frames.rows(frame[np.logical_and.reduce(same)]):
         if np.isfinite(row["value"]):
@@ -381,8 +494,8 @@ def _unbalanced(as_theirs: Sequence[Times]) -> str:
 
 def text_of(comparison: Comparison, interval: Interval, ours: bool = False) -> str:
     """A number with its interval as it stands in the table."""
-    if comparison.overlap:
-        return f"efficiency {interval.text()}" if ours else f"{interval.value:.0f} %"
+    if comparison.share:
+        return f"{SHARES[comparison.share]} {interval.text()}" if ours else f"{interval.value:.0f} %"
     if comparison.what.startswith("bandwidth"):
         return f"{interval.value / 1e6:.4g} MB/s"
     return seconds_text(interval.value)
@@ -396,7 +509,7 @@ def document(evidence: Evidence) -> str:
     lines = [
         [one.session, one.system, one.study, mpi_title(one.mpi), one.variant, one.what,
          text_of(one, one.ours, ours=True), text_of(one, one.same), text_of(one, one.theirs),
-         one.of_same.text() + (" points" if one.overlap else ""), one.said()]
+         one.of_same.text() + (" points" if one.share else ""), one.said()]
         for one in found if isinstance(one, Comparison)
     ]  # fmt: skip
     missing = not_compared(found)
@@ -418,29 +531,42 @@ def not_compared(found: Sequence[Beside]) -> list[str]:
 
 
 BOUNDS = {"5 % less": 1 - WITHIN, "5 % more": 1 + WITHIN}
+POINTS_APART = {"5 points less": -POINTS, "5 points more": POINTS}
 
 
 def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
-    """Each of their times and rates over what their formula gives on our samples: one figure, all MPIs."""
+    """Each of their times and rates over what their formula gives on our samples, and each of IMB-ASYNC's overheads
+    less the same of ours: two figures, all MPIs."""
     found = compare(evidence)
-    times = [one for one in found if isinstance(one, Comparison) and not one.overlap]
-    if not times:
-        return []
+    compared = [one for one in found if isinstance(one, Comparison)]
+    times = [one for one in compared if not one.share]
+    overheads = [one for one in compared if one.share in (EXPOSED, SLOWED)]
     title = "Other tools' numbers beside ours of the same session"
     formula = "their number over that of their own formula on our samples (1: the same)"
-    points = [
+    above = "What IMB-ASYNC says that communication and computation lose beside each other, less the same of ours"
+    of_both = (
+        "what was not hidden of a communication, and how much longer than under bare the computation beside it took, "
+        "each in per cent of our communication alone, theirs less ours (0: the same)"
+    )
+    return [
+        *intervals.draw(evidence, provenance, _points(times), "cross_check", title, formula, "theirs / ours", BOUNDS,
+                        lambda _: _sentences(found)),
+        *intervals.draw(evidence, provenance, _points(overheads), "cross_check_overheads", above, of_both,
+                        "theirs - ours, percentage points", POINTS_APART),
+    ]  # fmt: skip
+
+
+def _points(compared: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """As a figure has them."""
+    return [
         {"session": one.session, "system": one.system, "study": one.study, "label": _label(one), "mpi": one.mpi,
          "variant": one.variant, **numbers(one.of_same), "status": "ok", "reason": one.unsure, "verdict": one.verdict}
-        for one in times
+        for one in compared
     ]  # fmt: skip
-    said = _sentences(found)
-    return intervals.draw(
-        evidence, provenance, points, "cross_check", title, formula, "theirs / ours", BOUNDS, lambda _: said
-    )
 
 
 def _label(one: Comparison) -> str:
-    tool = one.study.removeprefix(PREFIX).partition("-")[0].upper()
+    tool = "IMB-ASYNC" if one.study == ASYNC else one.study.removeprefix(PREFIX).partition("-")[0].upper()
     return f"{tool}: {one.what}" + (f" ({UNLIKE})" if one.unlike else "")
 
 
@@ -453,7 +579,7 @@ def _sentences(beside: list[Beside]) -> str:
     if alone := len(beside) - len(found):
         lines.append(f"{alone} more could not be compared: `python -m analysis.cross_check` says which, and why.")
     for one in found:
-        if one.overlap and one.theirs.value - 100 * one.ours.value > 100 * WITHIN:
+        if one.share == OVERLAP and one.theirs.value - 100 * one.ours.value > 100 * WITHIN:
             lines.append(
                 f"{one.what} on {one.mpi}, {one.variant}: they say {text_of(one, one.theirs)}, our efficiency is "
                 f"{text_of(one, one.ours, ours=True).removeprefix('efficiency ')}; {one.remark}."

@@ -69,9 +69,9 @@ def _of(row: Row, name: str) -> str:
 
 
 STUDIES = (
-    "imb-*", "osu-*", "npb-original-*", "p3dfft-*", "p3dfft3-*", "minife-original", "minighost-original", "hpcg-*",
-    "himeno-original", "hpcc-*", "lammps-*", "dolfinx-*", "openfoam-*", "quantum-espresso-*", "meep-*",
-    "scalapack-*", "nwchem-*",
+    "imb-*", "osu-*", "mpi-progress", "npb-original-*", "p3dfft-*", "p3dfft3-*", "minife-original",
+    "minighost-original", "hpcg-*", "himeno-original", "hpcc-*", "lammps-*", "dolfinx-*", "openfoam-*",
+    "quantum-espresso-*", "meep-*", "scalapack-*", "nwchem-*",
 )  # fmt: skip
 
 

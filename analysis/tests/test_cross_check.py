@@ -212,6 +212,79 @@ def test_imbs_overlap_is_compared_with_what_imb_prints(session: Session) -> None
     assert overlap.verdict == "agrees"
 
 
+def with_overheads(folder: Path, exposed: float = 0.001, compute: float = 0.021) -> Session:
+    """A message of 10 ms beside 20 ms of computation: all of it is exposed under bare, a tenth under adaptive, where
+    the computation takes 1 ms longer; IMB-ASYNC says of adaptive what is given here."""
+    made = Session(folder / "s")
+    ours = {"pattern": "both", "size_bytes": MB, "comp_over_comm": 2.0, "work_units": 10}
+    theirs = {"benchmark": "pt2pt", "size_bytes": MB}
+    for variant, wait, inside, told in (
+        ("bare", COMM, 2 * COMP, {"exposed_s": COMM, "compute_s": 2 * COMP}),
+        ("adaptive", 0.001, 0.021, {"exposed_s": exposed, "compute_s": compute}),
+    ):
+        times = {"comm_s": COMM, "comp_s": 2 * COMP, "comp_in_s": inside, "post_s": 0.0, "wait_s": wait,
+                 "total_s": inside + wait, "ack_s": 0.0}  # fmt: skip
+        made.add("cross-check-beside-pt2pt", variant, ours, times, ranks=2)
+        overall = {"overall_s": told["exposed_s"] + told["compute_s"], "pure_s": 0.9 * COMM}
+        made.add("cross-check-imb-async", variant, theirs, told | overall)
+    return made
+
+
+def test_what_imb_async_says_of_both_overheads_stands_beside_ours(tmp_path: Path) -> None:
+    evidence = with_overheads(tmp_path).evidence()
+    found = comparisons(evidence)
+    left = {name: of(found, "exposed: pt2pt, 1 MB", name) for name in ("bare", "adaptive")}
+    slower = of(found, "slowdown: pt2pt, 1 MB", "adaptive")
+    for one, percent in ((left["bare"], 100), (left["adaptive"], 10), (slower, 10)):
+        assert one.theirs.value == pytest.approx(percent, abs=1), one.what
+        assert one.same.value == pytest.approx(percent, abs=1), "their formula on our samples"
+        assert one.verdict == "agrees"
+    assert left["adaptive"].ours.value == pytest.approx(0.9, abs=0.01), "hidden"
+    assert slower.ours.value == pytest.approx(1.05, abs=0.01), "inflation"
+    assert of(found, "alone: pt2pt, 1 MB").verdict == "not the same quantity", "theirs blocks"
+    assert "adaptive | exposed: pt2pt, 1 MB | hidden 0.90" in document(evidence)
+    figures = {drawn.name: drawn for drawn in draw_all(evidence, "")}
+    drawn = figures["cross_check_overheads"]
+    assert set(drawn.points["label"]) == {f"IMB-ASYNC: {what}: pt2pt, 1 MB" for what in ("exposed", "slowdown")}
+    assert set(figures["cross_check"].points["label"]) == {"IMB-ASYNC: alone: pt2pt, 1 MB (not the same quantity)"}, (
+        "shares are no ratios"
+    )
+
+
+@pytest.mark.parametrize(
+    ("exposed", "compute", "what", "said"),
+    [
+        (0.003, 0.021, "exposed", "differs"),
+        (0.001, 0.024, "slowdown", "differs"),
+        (0.001, 0.012, "exposed", "cannot tell, the computation takes in theirs 1.20 times as long as the "
+         "communication, ours 2.00 times: 1.5 are needed"),
+    ],
+)  # fmt: skip
+def test_overheads_that_differ_or_are_beside_too_little(
+    tmp_path: Path, exposed: float, compute: float, what: str, said: str
+) -> None:
+    found = comparisons(with_overheads(tmp_path, exposed, compute).evidence())
+    assert of(found, f"{what}: pt2pt, 1 MB", "adaptive").said() == said
+
+
+def test_an_overhead_without_a_second_side_is_named(tmp_path: Path) -> None:
+    made = with_overheads(tmp_path)
+    theirs = {"overall_s": 0.03, "exposed_s": COMM, "compute_s": 2 * COMP, "pure_s": COMM}
+    made.add("cross-check-imb-async", "bare", {"benchmark": "na2a", "size_bytes": MB}, theirs)
+    ours = {"collective": "iallreduce", "size_bytes": MB, "comp_over_comm": 2.0, "work_units": 10}
+    made.add("cross-check-beside-allreduce", "bare", ours, {"comm_s": COMM, "comp_s": 2 * COMP, "total_s": 3 * COMP})
+    for file in (made.folder / "records").glob("cross-check-imb-async.bare.*"):
+        if '"pt2pt"' in file.read_text():
+            file.unlink()
+    text = document(made.evidence()).partition("Not compared:")[2]
+    for line in (
+        "bare, cross-check-imb-async: na2a, 1 MB: ours has nothing of it in this setting",
+        "adaptive, cross-check-imb-async: slowdown: pt2pt, 1 MB: bare, with which it is compared: theirs has nothing",
+        "bare, cross-check-beside-allreduce: allreduce, 1 MB: no other tool was asked for it",
+    ):
+        assert line in text
+
+
 def test_the_table_and_the_figure_say_whose_numbers_they_are(
     session: Session, capsys: pytest.CaptureFixture[str]
 ) -> None:

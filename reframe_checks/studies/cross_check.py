@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Do other tools see what ours see? Our latency and collectives beside IMB's and OSU's, in one session.
+"""Do other tools see what ours see? Our latency and collectives beside IMB's and OSU's, and what communication and
+computation lose beside each other as IMB-ASYNC tells it, in one session.
 
 Ours and theirs are measured one after the other on the same nodes at the same sizes. A tool that is not found is
 skipped, and says how to get it.
@@ -7,17 +8,22 @@ skipped, and says how to get it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import BACK_TO_BACK, COMPUTES_FOR, DEFENSIBLE, ROUND_TRIPS, SIZE
+from reframe_checks.studies.gemini import PARAMETERS, WORKLOAD
+from reframe_checks.studies.onesided import OVERLAPPING
+from reframe_checks.studies.pioman import OVERLAP_RATIO
 from reframe_checks.study import Grid, Parameter, Scale, Study
-from workloads.apps.benchmarks import SIZES
+from workloads.apps.benchmarks import ASYNC_SIZES, SIZES
 from workloads.apps.table import CASES
 
 GROUP = "cross-check"
 VARIANTS = ("bare", "mpi-async")  # a progress thread of the MPI's own is where the tools disagree
 COLLECTIVES = ("ibcast", "ireduce", "iallreduce", "ialltoall", "igather", "iscatter", "iallgather")
 THEIRS = (
-    "imb-point-to-point", "imb-nonblocking-collectives", "osu-latency", "osu-bw",
+    "imb-point-to-point", "imb-nonblocking-collectives", "imb-async", "osu-latency", "osu-bw",
     *(f"osu-{name}" for name in COLLECTIVES),
 )  # fmt: skip
 # Ours as in all our studies, and as theirs are: these follow one another, and find a shaped network's bucket empty
@@ -26,17 +32,28 @@ USUAL_AND_AS_THEIRS: tuple[Grid, ...] = (
     {"back_to_back": (0,), "computes_for": ("work_units",)},
     {"back_to_back": (4,), "computes_for": ("own_part",)},
 )
+# What IMB-ASYNC computes beside its messages is longer than they are: so do ours, and all is hidden that can be.
+LONG: Grid = {"size_bytes": ASYNC_SIZES[::-1], "comp_over_comm": (2.0,)}
 TIMEOUT_S = 300.0
 ORDER = 4200
 
 
-def _scales(grids: tuple[Grid, ...], samples: int, seconds: float, timeout_s: float = 0.0) -> dict[str, Scale]:
+def _scales(
+    grids: tuple[Grid, ...],
+    samples: int,
+    seconds: float,
+    timeout_s: float = 0.0,
+    variants: tuple[str, ...] = VARIANTS,
+) -> dict[str, Scale]:
     return {
-        name: Scale(launches, grids, min(3, samples), samples, 1, seconds, variants=VARIANTS, timeout_s=timeout_s,
+        name: Scale(launches, grids, min(3, samples), samples, 1, seconds, variants=variants, timeout_s=timeout_s,
                     point_s=seconds)
         for name, launches in (("test", 1), ("quick", DEFENSIBLE))
     }  # fmt: skip
 
+
+COLLECTIVE = Parameter("collective", str, COLLECTIVES)
+RATIO = Parameter("computation time over the bare communication time", float)
 
 _OURS = (
     Study(
@@ -60,9 +77,9 @@ _OURS = (
         workload=("microbench", "collective-overlap"),
         calibrate_points=True,
         parameters={
-            "collective": Parameter("collective", str, COLLECTIVES),
+            "collective": COLLECTIVE,
             "size_bytes": SIZE,
-            "comp_over_comm": Parameter("computation time over the bare communication time", float),
+            "comp_over_comm": RATIO,
             "back_to_back": BACK_TO_BACK,
             "computes_for": COMPUTES_FOR,
         },
@@ -78,21 +95,49 @@ _OURS = (
 )
 
 
+def _beside(
+    number: int, name: str, what: str, workload: tuple[str, ...], parameters: Mapping[str, Parameter], **fixed: str
+) -> Study:
+    """Ours of what IMB-ASYNC calls `name`."""
+    grid: Grid = {**{axis: (value,) for axis, value in fixed.items()}, **LONG}
+    return Study(
+        name=f"{GROUP}-beside-{name}",
+        order=ORDER + 2 + number,
+        of_a_paper=False,
+        title=f"Cross-check: our {what} beside a computation",
+        group=GROUP,
+        source="No paper's",
+        workload=workload,
+        calibrate_points=True,
+        parameters=parameters,
+        scales=_scales((grid,), 20, 1.0, variants=OVERLAPPING),
+    )
+
+
+_OURS_BESIDE = (
+    _beside(0, "pt2pt", "message", OVERLAP_RATIO.workload, OVERLAP_RATIO.parameters, pattern="both"),
+    _beside(1, "na2a", "exchange of neighbours", WORKLOAD, PARAMETERS, exchange="alltoall", topology="graph"),
+    _beside(2, "allreduce", "reduction", ("microbench", "collective-overlap"),
+            {"collective": COLLECTIVE, "size_bytes": SIZE, "comp_over_comm": RATIO}, collective="iallreduce"),
+)  # fmt: skip
+
+
 def _theirs(number: int, name: str) -> Study:
     case = CASES[name][1]
+    variants = OVERLAPPING if name == "imb-async" else VARIANTS
     return Study(
         name=f"{GROUP}-{name}",
-        order=ORDER + 2 + number,
+        order=ORDER + 10 + number,
         of_a_paper=False,
         title=f"Cross-check: {case.title}",
         group=GROUP,
         source="No paper's",
         workload=(),
         case=name,
-        scales=_scales((dict(case.points),), 1, 0.0, TIMEOUT_S),
+        scales=_scales((dict(case.points),), 1, 0.0, TIMEOUT_S, variants),
     )
 
 
-STUDIES = (*_OURS, *(_theirs(number, name) for number, name in enumerate(THEIRS)))
+STUDIES = (*_OURS, *_OURS_BESIDE, *(_theirs(number, name) for number, name in enumerate(THEIRS)))
 
 __getattr__ = checks(__name__, STUDIES)

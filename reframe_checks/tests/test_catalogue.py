@@ -16,6 +16,7 @@ from analysis.claims import decide
 from analysis.evidence import Evidence
 from analysis.metrics.times import LIMIT
 from analysis.records.load import identity, load
+from analysis.studies.cross_check import ASYNC, BESIDE, LONG
 from analysis.studies.ruhela import COUNTERPARTS
 from analysis.tests import synthetic
 from analysis.tests.test_claims import study_session
@@ -26,7 +27,7 @@ from reframe_checks.studies import harm
 from reframe_checks.studies.ruhela import OPEN
 from reframe_checks.tests.test_adding_a_study import copy_to, studies
 from workloads.apps.spec import LARGE, MEDIUM
-from workloads.apps.table import CODES
+from workloads.apps.table import CASES, CODES
 
 NODES, PIOMAN = (catalogue.FOLDER / f"{name}.py" for name in ("nodes", "pioman"))
 
@@ -98,6 +99,16 @@ def test_what_harness_and_analysis_each_know_by_themselves_is_the_same() -> None
     assert decide.RDMA_DRIVERS == machine.RDMA_DRIVERS
     of_papers = [study for study in catalogue.studies().values() if study.of_a_paper]
     assert all({"test", "quick", "paper"} <= set(study.scales) for study in of_papers)
+
+
+def test_imb_async_is_asked_for_what_ours_measure_beside_it() -> None:
+    theirs = CASES["imb-async"][1].points
+    assert tuple(BESIDE) == theirs["benchmark"]
+    for name in BESIDE.values():
+        scale = catalogue.studies()[name].scales["quick"]
+        assert {point["size_bytes"] for point in scale.points()} == set(theirs["size_bytes"])
+        assert all(float(point["comp_over_comm"]) >= LONG for point in scale.points())
+        assert scale.variants == catalogue.studies()[ASYNC].scales["quick"].variants
 
 
 def test_the_report_maps_every_code_of_spec_to_what_is_run_in_its_place() -> None:

@@ -119,12 +119,13 @@ OSU = Code(
 )
 
 _ASYNC = ("pt2pt", "na2a", "allreduce")
-_BYTES = ",".join(map(str, SIZES))
-# Computation of about the time of a message at 1 Gb/s. IMB-ASYNC would compare it with a calibration of its own; here
-# the time that it took is read, and compared with that of the other variants.
+ASYNC_SIZES = (*SIZES, 4194304)
+_BYTES = ",".join(map(str, ASYNC_SIZES))
+# Computation of twice the time of a message at 1 Gb/s or more, so that all of it can be hidden. IMB-ASYNC would compare
+# it with a calibration of its own; here the time that it took is read, and compared with that of the other variants.
 _COMPUTATION = (
     "-calctime",
-    "50,600,9000",
+    "100,1200,18000,72000",
     "-workload_params",
     "cpu_calculations=true:cycles_per_10usec=50:omit_calc_over_est=true",
 )
@@ -136,17 +137,40 @@ IMB_ASYNC = Code(
     cases=(
         Case(
             "imb-async",
-            "IMB-ASYNC: exchanges and a reduction, beside a computation",
+            "IMB-ASYNC: a message, an exchange of neighbours and a reduction, beside a computation",
             "IMB-ASYNC",
             (
                 *("-thread_level", "single", "-datatype", "char", "-len", _BYTES, "-ncycles", "20", "-nwarmup", "2"),
+                *("-pt2pt_params", "topology=ping-pong:bidirectional=false"),
                 *_COMPUTATION,
                 *(f"{kind}_{name}" for kind in ("sync", "async") for name in _ASYNC),
             ),
             tables.imb_async,
-            {"benchmark": _ASYNC, "size_bytes": SIZES},
+            {"benchmark": _ASYNC, "size_bytes": ASYNC_SIZES},
             {"overall_s": LEADING_TIME, "pure_s": TIME, "compute_s": TIME, "exposed_s": TIME},
         ),
     ),
-    note="github.com/a-v-medvedev/mpi-benchmarks, on PATH",
+    note="github.com/a-v-medvedev/mpi-benchmarks, on PATH or by apps in the site's file",
+)
+
+_PASSIVE = ("fetch_op", "compare_exchange", "accumulate", "get_accumulate", "rget_wait", "put_flush")
+
+MPI_PROGRESS = Code(
+    "mpi-progress",
+    "mpi-progress",
+    ("mpi_progress",),
+    cases=(
+        Case(
+            "mpi-progress",
+            "mpi-progress: operations on a window whose owner waits in a barrier, and whose owner sleeps",
+            "mpi_progress",
+            (),
+            tables.mpi_progress,
+            {"benchmark": tuple(name + end for name in _PASSIVE for end in ("", "_sleep")), "lock": ("shared",)},
+            LATENCY,
+        ),
+    ),
+    note="github.com/devreal/mpi-progress, on PATH or by apps in the site's file, made with NUM_REPS 1000UL, with "
+    "SLEEPTIME 1 (else it takes half an hour), and with a barrier before benchmark_target (else two ranks may block "
+    "each other for ever)",
 )

@@ -12,6 +12,7 @@ CODES = (
     benchmarks.IMB,
     benchmarks.OSU,
     benchmarks.IMB_ASYNC,
+    benchmarks.MPI_PROGRESS,
     kernels.NPB,
     kernels.P3DFFT,
     kernels.P3DFFT3,

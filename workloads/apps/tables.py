@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The outputs that are tables: OSU Micro-Benchmarks 5 to 7, Intel MPI Benchmarks 2019 to 2021, and IMB-ASYNC, which
-prints a line for each row.
+"""The outputs that are tables: OSU Micro-Benchmarks 5 to 7, Intel MPI Benchmarks 2019 to 2021; IMB-ASYNC and
+mpi-progress, which print a line for each row.
 
 Columns are read by their names, which differ with a program's options, never by their places.
 """
@@ -189,6 +189,28 @@ def imb_async(text: str) -> Output:
             raise Damaged(f"the overhead of {name} is longer than its time")
         samples = {"overall_s": overall, "exposed_s": left, "compute_s": overall - left}
         rows.append(Row(point, samples | ({"pure_s": pure[name, size]} if (name, size) in pure else {})))
+    if not rows:
+        raise Damaged("it has no line of results")
+    return Output(rows)
+
+
+_PROGRESS = re.compile(r"^Time for (\S+) times (\w+) on (.+) with (\w+) lock: (\S+)us \(.*us avg\)$", re.MULTILINE)
+_PROGRESS_LAST = "sendrecv_twoway"
+_PROGRESS_TYPE = "MPI_UINT64_T"
+
+
+def mpi_progress(text: str) -> Output:
+    """devreal/mpi-progress: what an operation on the window of another took on average. Of its two datatypes the larger
+    counts; what it did on its own window stands in other lines."""
+    whole_lines(text)
+    found = _PROGRESS.findall(text)
+    if not any(name == _PROGRESS_LAST for _, name, *_ in found):
+        raise Damaged("it ends before its last benchmark")
+    rows = []
+    for times, name, datatype, lock, whole in found:
+        often, time = positive(times, f"how often {name}"), positive(whole, f"time of {name}")
+        if datatype == _PROGRESS_TYPE and not name.endswith("_large"):  # of which it says another number than it does
+            rows.append(Row({"benchmark": name, "lock": lock}, {"latency_s": US * time / often}))
     if not rows:
         raise Damaged("it has no line of results")
     return Output(rows)

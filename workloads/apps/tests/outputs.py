@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What other people's codes printed, by name: outputs.txt has them all, each behind a line that names it.
 
-They came from OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021.11, IMB-ASYNC, NPB 3.4 and Debian 12's packages on a
+They came from OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021.11, IMB-ASYNC,
+mpi-progress (in part), NPB 3.4 and Debian 12's packages on a
 busy machine: their formats are right and their figures mean nothing. Those of SPEC MPI2007 were written by hand, in the
 form that its documents describe, since the suite is licensed.
 """

@@ -15,7 +15,7 @@ from workloads.apps.reading import Damaged, Output, cleaned, count, number
 from workloads.apps.tests.outputs import SAMPLES
 from workloads.apps.tests.test_parsers import WITHOUT_END, parser_of
 
-TABLES = ("async-", "imb-", "osu-")
+TABLES = ("async-", "imb-", "osu-", "progress-")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.]*(?:[eEdD][-+]?\d+)?(?![\w.])")
 
 
@@ -145,7 +145,9 @@ def test_a_size_that_is_none_is_damage(digit: str) -> None:
 
 # Those that say it; OSU's programs refuse to run on any other number than two.
 SAY_PROCESSES = {
-    name for name in SAMPLES if not name.startswith(("async-", "osu-", "himeno-", "minighost-", "scalapack-"))
+    name
+    for name in SAMPLES
+    if not name.startswith(("async-", "osu-", "progress-", "himeno-", "minighost-", "scalapack-"))
 }
 
 

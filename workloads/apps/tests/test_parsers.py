@@ -15,13 +15,14 @@ from workloads.apps import applications, programs, spec
 from workloads.apps.programs import lammps
 from workloads.apps.reading import Damaged, Parser
 from workloads.apps.table import CASES
-from workloads.apps.tables import imb, imb_async, osu
+from workloads.apps.tables import imb, imb_async, mpi_progress, osu
 from workloads.apps.tests.outputs import SAMPLES, SYNTHETIC
 
 PARSERS: dict[str, Parser] = {
     "async": imb_async,
     "imb": imb,
     "osu": osu,
+    "progress": mpi_progress,
     "npb": programs.npb,
     "lammps": lammps,
     "hpcc": programs.hpcc,
@@ -70,6 +71,7 @@ EXPECTED = {
     "npb-3.4-cg.S": (1, 0, {"benchmark": "CG", "class": "S", "processes": 2}, "mops", 308.52),
     "npb-3.4-ft.S": (1, 0, {"benchmark": "FT", "class": "S", "processes": 2}, "time_s", None),
     "npb-3.4-is.S": (1, 0, {"benchmark": "IS", "class": "S", "processes": 2}, "time_s", None),
+    "progress-few": (26, 12, {"benchmark": "get_accumulate_sleep", "lock": "shared"}, "latency_s", 1009.513858e-6),
     "osu-7.4-bw": (11, 10, {"benchmark": "Bandwidth", "size_bytes": 1048576}, "bytes_per_s", 122.71e6),
     "osu-7.4-iallreduce": (11, 10, {"benchmark": "Non-blocking Allreduce Latency", "size_bytes": 1048576},
                            "overlap", 0.1153),
@@ -113,6 +115,9 @@ def test_an_output_as_it_came(name: str) -> None:
     [
         ("async-imb-2023", "overhead: [ 0.0135917", "overhead: [ 0.9", "overhead of allreduce is longer than its time"),
         ("async-imb-2023", "len: 1024, n", "len: 1k, n", "len: '1k' does not say how many"),
+        ("progress-few", "times sendrecv_twoway on", "times sendrecv_oneway on", "it ends before its last benchmark"),
+        ("progress-few", "lock: 25287.507000us", "lock: -1us", "time of fetch_op: '-1' is not above 0"),
+        ("progress-few", "1000 times rget_wait on", "0 times rget_wait on", "how often rget_wait: '0' is not above 0"),
         ("osu-7.4-ibcast-validate", "Pass\n2048", "Fail\n2048", "its own validation says Fail of messages of 1024"),
         (
             "osu-7.4-ibcast-validate",
