@@ -277,29 +277,33 @@ def test_what_is_no_pair_is_no_sample(armed: list[float]) -> None:
         apart({"armed": np.array(armed), "total_s": np.ones(len(armed))})
 
 
-def session_of(folder: Path, loss: float, launches: int = 12, left_out: int = 0) -> Path:
+def session_of(
+    folder: Path, loss: float, launches: int = 12, left_out: int = 0, of: str = "stencil-wave", rate: bool = False
+) -> Path:
+    """Launches of a workload that pause their engine by turns; of a `rate` of 1 / 0.01 s, more is better."""
+    quantity = "bytes_per_s" if rate else "total_s"
     rng = np.random.default_rng(7)
     (folder / "launches").mkdir(parents=True)
     (folder / "records").mkdir()
-    for study in ("harm-stencil-wave", "harm-npb-cg"):
+    for study in (f"harm-{of}", "harm-npb-cg"):
         (folder / "launches" / f"{study}.mpich.json").write_text("[]")
-    quantities = {"total_s": {"unit": "s", "better": "lower", "leading": True},
+    quantities = {quantity: {"unit": "1", "better": "higher" if rate else "lower", "leading": True},
                   "armed": {"unit": "1", "better": "neither", "leading": False}}  # fmt: skip
     for number in range(launches + left_out):
-        name = f"harm-stencil-wave.s.mpich.{number:03d}.adaptive"
+        name = f"harm-{of}.s.mpich.{number:03d}.adaptive"
         context = {
-            "study": "harm-stencil-wave",
+            "study": f"harm-{of}",
             "system": "s",
             "mpi": "mpich",
             "variant": "adaptive",
             "launch": name,
             "session": "s",
         }
-        on, off = samples(rng, loss, 20)
+        on, off = (1 / times if rate else times for times in samples(rng, loss, 20))
         armed = rng.permuted(np.tile([1.0, 0.0], (20, 1)), axis=1)
         both = np.where(armed == 1, on[:, None], off[:, None]).ravel().tolist()
         line: dict[str, Any] = {"point": {"nx": 1}, "rank": 0, "status": "ok"}
-        line["samples"] = {"total_s": both, "armed": armed.ravel().tolist()}
+        line["samples"] = {quantity: both, "armed": armed.ravel().tolist()}
         if number >= launches:
             line |= {"status": "skipped", "reason": "not needed: the verdict was known", "samples": {}}
         head = header(context)
@@ -321,6 +325,16 @@ def test_pairs_decide_without_a_launch_under_bare(tmp_path: Path, loss: float, h
     assert (
         f"{cell.ratio.value:.3f} [" in text and "sees" in text and "by launches" not in text.split("# Harm")[1][1500:]
     )
+
+
+@pytest.mark.parametrize(("loss", "harm"), [(0.0, Harm.NONE), (0.08, Harm.HARMED)])
+def test_bandwidth_that_polling_takes_is_harm(tmp_path: Path, loss: float, harm: Harm) -> None:
+    """The memory-bound row: a rate, in pairs, at a point that its study has."""
+    evidence = Evidence(load([session_of(tmp_path / "s", loss, of="roofline-triad", rate=True)]))
+    (row,) = rows(evidence)
+    assert (row.workload, row.quantity, row.rate) == ("roofline triad", "bytes_per_s", True)
+    assert row.cells["adaptive"].paired and row.cells["adaptive"].harm is harm
+    assert "| roofline triad | mpich | bytes_per_s |" in document(evidence)
 
 
 @pytest.mark.parametrize(("loss", "status"), [(0.0, 0), (0.08, 0), (0.02, 1)])

@@ -88,6 +88,15 @@ def test_harm_has_what_other_studies_run_without_a_row_of_its_own(monkeypatch: p
     assert found["tasks contention"][0].own_threads and found["tasks contention"][0].nodes == 1
 
 
+def test_harm_has_a_row_that_is_bound_by_memory_beside_pending_messages() -> None:
+    study = catalogue.studies()["harm-roofline-triad"]
+    assert study.on_off, "compared with itself"
+    for scale in study.scales.values():
+        (point,) = scale.points()
+        assert point["megabytes"] == 0, "beyond the cache, however large that is"
+        assert point["pending"] != 0
+
+
 def test_every_study_is_of_one_subject_of_the_report() -> None:
     """Else its records would be decided by nobody; those of other people's codes are named there by hand."""
     of = {name: [subject.id for subject in SUBJECTS if subject.covers(name)] for name in catalogue.studies()}

@@ -3,6 +3,7 @@
 // CACM 52, 2009): memory's bandwidth by STREAM's triad, and how many operations of a kind a core does at most.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,6 +13,13 @@ namespace workloads::roofline {
 
 /// a = b + scalar c. The spans have the same length.
 void triad(std::span<float> a, std::span<const float> b, std::span<const float> c, float scalar) noexcept;
+
+/// Bytes of its three arrays together that no cache of so many bytes can keep from one pass to the next: a value's turn
+/// comes again when twice as many bytes have gone through. 240 MB at least, since some systems know no such cache.
+constexpr std::size_t bytes_beyond(long cache_bytes) noexcept {
+  constexpr std::size_t least = 240'000'000;
+  return std::max(least, 2 * static_cast<std::size_t>(std::max(cache_bytes, 0L)));
+}
 
 /// A loop of independent operations in registers, in vectors as wide as this CPU's.
 struct Operation {

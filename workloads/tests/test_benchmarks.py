@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from analysis.records.read import Shapes, read
+from harness.base import process
 from harness.tests.waiting import eventually
 
 from . import conftest
-from .conftest import ONCE, OVERLAP, Launcher, assert_refused
+from .conftest import ONCE, OVERLAP, Launcher, assert_failed, assert_refused
 
 pytestmark = pytest.mark.mpi
 
@@ -213,6 +214,24 @@ def test_the_triad_is_faster_in_the_cache(mpich: Launcher) -> None:
         return cached > memory / 3
 
     assert eventually(in_order)
+
+
+def test_the_triad_of_harm_is_beyond_every_cache_and_messages_are_pending_beside_it(mpich: Launcher) -> None:
+    """By what the record says that it touches, and by the engine's own count of what was pending meanwhile."""
+    cache = int(process.answer(["getconf", "LEVEL3_CACHE_SIZE"], 10).out.strip() or 0)
+    once = ("--max-samples=2", "--min-samples=2", "--warmup=0")
+    for point in ("megabytes=0,pending=2", "megabytes=1,pending=0"):
+        result = measure(mpich.of("roofline", "adaptive"), 2, "triad", point, options=once)
+        for line, rank in zip(result.points, result.end["ranks"], strict=True):
+            beyond = line["point"]["megabytes"] == 0
+            assert (min(line["samples"]["array_bytes"]) > max(239e6, 1.9 * cache)) is beyond
+            assert (rank["engine"]["pending_while_computing_s"] > 0) is beyond
+
+
+def test_a_pending_message_that_is_wrong_is_seen(mpich: Launcher) -> None:
+    point = "--point=megabytes=1,pending=3"
+    wrong = mpich.of("roofline").run(2, "triad", point, *ONCE, preload="wrong_partition")
+    assert_failed(wrong, "a message that was pending is wrong")
 
 
 # --on-off: a launch pauses its engine in one of each two repetitions and says in which.

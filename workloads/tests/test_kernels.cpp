@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <sstream>
+#include <vector>
 
 #include "common/kernel_counters.h"
 #include "minighost/inflation.h"
 #include "npb/ep_kernel.h"
 #include "npb/ft_kernel.h"
 #include "npb/lu_kernel.h"
+#include "roofline/kernels.h"
 
 namespace workloads::npb {
 namespace {
@@ -88,3 +90,33 @@ TEST(HaloProbe, SeesWhatHasArrived) {
 
 }  // namespace
 }  // namespace workloads::minighost
+
+namespace workloads::roofline {
+namespace {
+
+TEST(Triad, ReadsAndWritesEachValueInItsPlace) {
+  for (const std::size_t length : {1U, 7U, 64U, 1001U}) {
+    std::vector<float> a(length);
+    std::vector<float> b(length);
+    std::vector<float> c(length);
+    for (std::size_t n = 0; n < length; ++n) {
+      b[n] = static_cast<float>(n);
+      c[n] = static_cast<float>(length - n);
+    }
+    triad(a, b, c, 3);
+    for (std::size_t n = 0; n < length; ++n) {
+      EXPECT_EQ(a[n], static_cast<float>((3 * length) - (2 * n))) << n;
+    }
+  }
+}
+
+TEST(Triad, OfNoSizeGoesBeyondTheCache) {
+  constexpr std::size_t least = 240'000'000;
+  for (const long unknown : {-1L, 0L, 32L << 20U}) {
+    EXPECT_EQ(bytes_beyond(unknown), least) << unknown;
+  }
+  EXPECT_EQ(bytes_beyond(480L << 20U), std::size_t{960} << 20U);
+}
+
+}  // namespace
+}  // namespace workloads::roofline

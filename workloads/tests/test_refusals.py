@@ -68,7 +68,7 @@ REFUSED = [
      "3 ranks cannot share 2 x 2 x 2 points in 3 dimensions, each with a plane of its own: start 2 ranks"),
     (1, "minighost exchange", "size_bytes=8,work_units=1", "an exchange needs 2 ranks at least, and there is 1"),
     full(2, "minighost exchange", "size_bytes=8,work_units=1,posting=never", "one of receives-first"),
-    (1, "roofline triad", "megabytes=-1", "megabytes = -1: an integer from 1"),
+    (1, "roofline triad", "megabytes=-1", "megabytes = -1: an integer from 0"),
     full(1, "roofline peak", "operation=magic", "one of fma-single"),
     (2, "tasks contention", "queue=lock,submitters=1", "there are 2 ranks: start 1"),
     (1, "tasks contention", "submitters=1", "queue is missing"),
