@@ -57,19 +57,19 @@ class Scope(NamedTuple):
     whole: bool = False
 
 
-DEFAULT, FAST, FULL, SUITES = "", "--fast", "--full", "--suites"
+DEFAULT, FAST, FULL, LONG = "", "--fast", "--full", "--long"
 SCOPES = {
-    DEFAULT: Scope({"tests": "not (full or alone or suites)"}, "the long ones (they run with --full and --suites)"),
+    DEFAULT: Scope({"tests": "not (full or alone or long)"}, "what takes long (it runs with --full and --long)"),
     FAST: Scope(
-        {"tests": "not (mpi or vcluster or slurm or spack or slow or alone or full or suites)"},
+        {"tests": "not (mpi or vcluster or slurm or spack or slow or alone or full or long)"},
         "all tests with MPIs, virtual nodes and ThreadSanitizer (--fast)",
     ),
     FULL: Scope(
-        {"tests side by side": "not suites and not alone", "tests alone": "not suites and alone"},
-        "other people's test suites, and emulated machines (they run with --suites)",
+        {"tests side by side": "not long and not alone", "tests alone": "not long and alone"},
+        "what takes hours (it runs with --long)",
         whole=True,
     ),
-    SUITES: Scope({"tests side by side": "suites and not alone", "tests alone": "suites and alone"}, "", whole=True),
+    LONG: Scope({"tests side by side": "long and not alone", "tests alone": "long and alone"}, "", whole=True),
 }
 INTERRUPTED, NO_TESTS = 2, 5  # pytest's statuses; itself it is not here unless ./bench test has installed it
 
@@ -103,12 +103,13 @@ def _cpu_s() -> float:
 
 def test(
     fast: Annotated[bool, typer.Option("--fast", help="Only what takes seconds: no MPI, no virtual nodes.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Also what takes long.")] = False,
-    suites: Annotated[
+    full: Annotated[bool, typer.Option("--full", help="Also what takes an hour in all.")] = False,
+    long: Annotated[
         bool,
         typer.Option(
-            "--suites",
-            help="Only other people's test suites and benchmarks, emulated machines, images of other systems.",
+            "--long",
+            help="Only what takes hours: other people's test suites, emulated machines, images of other systems, jobs "
+            "that Slurm ends, pages followed on a fresh clone.",
         ),
     ] = False,
     sanitizers: Annotated[
@@ -128,7 +129,7 @@ def test(
     Example: ./bench test --fast
     """
     require_clone("./bench test")
-    asked = [name for name, so in {FAST: fast, FULL: full, SUITES: suites}.items() if so]
+    asked = [name for name, so in {FAST: fast, FULL: full, LONG: long}.items() if so]
     scope = asked[0] if asked else DEFAULT
     asked += ["--sanitizers"] if sanitizers and not full else []
     if len(asked) > 1:

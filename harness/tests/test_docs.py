@@ -176,7 +176,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.full
+@pytest.mark.long
 @pytest.mark.mpi
 @pytest.mark.vcluster
 @pytest.mark.timeout(7200)

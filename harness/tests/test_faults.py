@@ -128,6 +128,7 @@ def second_launch_under_slurm(*more: str) -> tuple[Running, Cluster]:
     return running, nodes
 
 
+@pytest.mark.long
 @pytest.mark.slurm
 @pytest.mark.usefixtures("_slurm")
 def test_a_cancelled_job(results: Path, state: Path) -> None:
@@ -145,6 +146,7 @@ def test_a_cancelled_job(results: Path, state: Path) -> None:
     could_be_completed(session)
 
 
+@pytest.mark.long
 @pytest.mark.slurm
 @pytest.mark.usefixtures("_slurm")
 @pytest.mark.parametrize("what", ["vc1", "slurmd"])
@@ -162,6 +164,7 @@ def test_a_node_of_the_batch_job_or_its_daemon_dies(results: Path, state: Path, 
     completes(latest(results))
 
 
+@pytest.mark.long
 @pytest.mark.slurm
 @pytest.mark.usefixtures("_slurm")
 def test_a_job_reaches_its_time_limit(results: Path, state: Path) -> None:
@@ -220,6 +223,7 @@ def checkout() -> Iterator[Path]:
 
 
 @pytest.mark.timeout(700)
+@pytest.mark.long
 @pytest.mark.slurm
 @pytest.mark.parametrize("system", ["vcluster", "vcluster-slurm"])
 def test_a_whole_run_without_rights(checkout: Path, system: str) -> None:

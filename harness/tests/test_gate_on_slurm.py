@@ -25,7 +25,7 @@ from harness.vcluster.cluster import Cluster
 from harness.vcluster.tests.vcluster_fixtures import processes, run
 
 __all__ = ["results", "state"]  # fixtures
-pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slurm, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slurm, pytest.mark.timeout(900)]
 
 POINT = ("--set", "size_bytes=65536", "--set", "comp_over_comm=1.0", "--set", "pattern=both")
 GATE = ("gate", "--base", "off", "--new", "off", "--system", "vcluster-slurm", "--nodes", "4", *POINT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each test runs by default, with --full or --suites; what was left out is said; tests beside other work."""
+"""Each test runs by default, with --full or --long; what was left out is said; tests beside other work."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from harness.commands.test import (
     DEFAULT,
     FAST,
     FULL,
+    LONG,
     NO_TESTS,
-    SUITES,
     Times,
     builds,
     ctest,
@@ -30,7 +30,7 @@ from harness.commands.test import (
 )
 
 COMMAND = sys.modules["harness.commands.test"]
-MARKS = ("mpi", "vcluster", "slurm", "spack", "slow", "alone", "full", "suites")
+MARKS = ("mpi", "vcluster", "slurm", "spack", "slow", "alone", "full", "long")
 EVERY_COMBINATION = [set(some) for number in range(len(MARKS) + 1) for some in itertools.combinations(MARKS, number)]
 
 
@@ -43,8 +43,8 @@ def runs(marks: set[str], scope: str) -> int:
 def test_each_test_runs_once() -> None:
     """Those that need the machine for themselves after the others, one by one."""
     for marks in EVERY_COMBINATION:
-        assert runs(marks, FULL) + runs(marks, SUITES) == 1
-        assert runs(marks, DEFAULT) == (not marks & {"full", "alone", "suites"})
+        assert runs(marks, FULL) + runs(marks, LONG) == 1
+        assert runs(marks, DEFAULT) == (not marks & {"full", "alone", "long"})
         assert runs(marks, FAST) == (not marks)
     assert ["--dist=loadscope" in group for group in groups(FULL).values()] == [True, False]
 
@@ -115,9 +115,9 @@ def test_what_is_said_at_the_end(tmp_path: Path) -> None:
     case = '<testcase name="t"><skipped message="{}"/></testcase>'
     reports[0].write_text(f"<testsuites>{case.format('no Spack')}{case.format('no root')}</testsuites>")
     reports[1].write_text(f"<testsuites>{case.format('no Spack')}</testsuites>")
-    assert skipped(reports, SUITES, unit=True) == "skipped: 2 x no Spack; 1 x no root"
-    assert skipped(reports, FULL, unit=True).endswith("(they run with --suites)")
-    assert skipped(reports, DEFAULT, unit=True).endswith("(they run with --full and --suites)")
+    assert skipped(reports, LONG, unit=True) == "skipped: 2 x no Spack; 1 x no root"
+    assert skipped(reports, FULL, unit=True).endswith("(it runs with --long)")
+    assert skipped(reports, DEFAULT, unit=True).endswith("(it runs with --full and --long)")
     assert "virtual nodes" in skipped(reports, FAST, unit=False)
 
 

@@ -52,7 +52,7 @@ def test_the_right_result_is_known_and_not_only_that_of_bare(case: str) -> None:
     assert not re.fullmatch(table.CASES[case][1].result, result.replace(right, wrong))
 
 
-@pytest.mark.suites
+@pytest.mark.long
 @pytest.mark.mpi
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("mpich", "state")
@@ -75,7 +75,7 @@ def test_imb_runs_on_mpich_under_the_engine(results: Path) -> None:
 REAL = ("lammps-melt", "openfoam-cavity", "quantum-espresso-silicon", "dolfinx-poisson-cg", "meep-waveguide")
 
 
-@pytest.mark.suites
+@pytest.mark.long
 @pytest.mark.mpi
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("state")
@@ -101,7 +101,7 @@ def test_a_program_of_the_distribution_has_the_same_results_under_the_engine(res
     assert ends["bare"]
 
 
-@pytest.mark.suites
+@pytest.mark.long
 @pytest.mark.mpi
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("state")

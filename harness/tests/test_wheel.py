@@ -17,7 +17,7 @@ from harness.setup import environment
 
 from .compiler import PROGRAM
 
-pytestmark = [pytest.mark.suites, pytest.mark.alone, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.timeout(3600)]
 
 MOST_BYTES = 20_000_000
 SYSROOT = BUILD_DIR / "portable" / "sysroot"

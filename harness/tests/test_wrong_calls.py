@@ -38,7 +38,7 @@ WRONG = {
     "notebook absent": "no notebook 'absent'",
     "completion bsh": "Is bash or zsh meant? There are: bash, zsh, fish.",
     "test --fast --full": "--fast and --full exclude each other",
-    "test --full --suites": "--full and --suites exclude each other",
+    "test --full --long": "--full and --long exclude each other",
     "test --fast --sanitizers": "--fast and --sanitizers exclude each other",
     f"wheel --to {shlex.quote(__file__)}": "it is a file; name a folder",
     # what is run, and on what

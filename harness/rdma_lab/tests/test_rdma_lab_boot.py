@@ -38,7 +38,7 @@ MESSAGES = 20_000
 BUILD_LIMIT_S = 300.0
 RUN_LIMIT_S = 300.0
 
-pytestmark = [pytest.mark.suites, pytest.mark.alone, pytest.mark.timeout(1800)]  # the first one fetches and builds
+pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.timeout(1800)]  # the first one fetches and builds
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ SECOND = 1_000_000_000  # of emulated time, in nanoseconds
 A_FEW = 100  # turns of the wait loop; who does not sleep makes thousands
 
 
-@pytest.mark.suites
+@pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("model", "instruction"),

@@ -14,7 +14,7 @@ import pytest
 from harness.base.mpis import MPIS
 from progress_engine.tests.third_party.mpi4py_suite import INTEL_OPENMP
 
-pytestmark = [pytest.mark.mpi, pytest.mark.suites, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.mpi, pytest.mark.long, pytest.mark.timeout(600)]
 
 INTEL = MPIS["intel-mpi"]
 SHORT = ("-npmin", "2", "-msglog", "3:16", "-time", "0.2")

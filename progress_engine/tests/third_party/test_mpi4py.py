@@ -72,7 +72,7 @@ def test_the_suite_belongs_to_the_installed_package() -> None:
     assert version("mpi4py") == MPI4PY.version
 
 
-@pytest.mark.suites
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mpi", "preset"),
     [
@@ -88,6 +88,6 @@ def test_some_of_the_suite(mpi: str, preset: str) -> None:
     assert changed_by_the_engine(mpi, preset, SOME) == {}
 
 
-@pytest.mark.suites
+@pytest.mark.long
 def test_the_whole_suite() -> None:
     assert changed_by_the_engine("mpich", "adaptive", ()) == {}
