@@ -8,12 +8,12 @@
 // What comes in another way (dlmopen, a search path of the caller's alone) is not seen.
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -177,8 +177,10 @@ void at_end(int /*code*/, void* /*unused*/) {
 }  // namespace
 
 // dlopen goes by its caller's search path and name space: so this ends in a jump.
-extern "C" [[gnu::visibility("default"), gnu::no_sanitize("address", "thread", "undefined")]] void* dlopen(
-    const char* name, int flags) noexcept {
+extern "C" [[gnu::visibility("default")]] void* open_after_a_look(const char* name, int flags) noexcept
+    __asm__("dlopen");
+
+[[gnu::no_sanitize("address", "thread", "undefined")]] void* open_after_a_look(const char* name, int flags) noexcept {
   look_before_opening(name, flags);
   return next_open()(name, flags);
 }

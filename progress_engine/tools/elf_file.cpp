@@ -53,6 +53,7 @@ class File {
 
 std::vector<Elf64_Phdr> segments_of(const File& file, const Elf64_Ehdr& header) {
   std::vector<Elf64_Phdr> segments;
+  segments.reserve(header.e_phnum);
   for (std::uint64_t i = 0; i < header.e_phnum; ++i)
     segments.push_back(file.read_at<Elf64_Phdr>(header.e_phoff + i * header.e_phentsize));
   return segments;

@@ -33,8 +33,8 @@ const std::vector<std::string>& common_folders() {
 std::string file_of(const std::string& name, const std::vector<std::string>& folders) {
   if (name.find('/') != std::string::npos) return name;
   for (const auto* list : {&folders, &common_folders()})
-    for (const auto& folder : *list)
-      if (auto path = folder + "/" + name; access(path.c_str(), R_OK) == 0) return path;
+    for (auto path : *list)
+      if (access(path.append("/").append(name).c_str(), R_OK) == 0) return path;
   return "";
 }
 

@@ -153,7 +153,7 @@ class Pending {
 
  private:
   static constexpr int message_tag = 300;
-  static constexpr int words = 4 * 1024 * 1024 / sizeof(std::uint64_t);
+  static constexpr int words = 512 * 1024;  // 4 MiB
 
   [[nodiscard]] int before() const noexcept { return (rank_ + ranks_ - 1) % ranks_; }
   [[nodiscard]] std::uint64_t value_of(int sender) const noexcept {
