@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -94,6 +97,7 @@ TEST(Doorbell, FindsThoseWhoCameLater) {
   EXPECT_FALSE(early.all_are_near());
   EXPECT_FALSE(early.ring(1));
   EXPECT_FALSE(early.ring(7)) << "no rank of this program";
+  EXPECT_EQ(early.counts().unreached, 0U) << "nobody says how many are here";
 }
 
 TEST(Doorbell, LooksForNobodyWhereAllWereFound) {
@@ -104,7 +108,15 @@ TEST(Doorbell, LooksForNobodyWhereAllWereFound) {
     doorbell->look_around();
     doorbell->missed(1);
     EXPECT_FALSE(doorbell->ring(2));
+    EXPECT_EQ(doorbell->counts().unreached, 0U);
   }
+}
+
+TEST(Doorbell, CountsThoseWhomTheLauncherCountsAndNobodyFinds) {
+  const Doorbell lonely(program("lonely"), 0, 4, 3);
+  EXPECT_EQ(lonely.counts().unreached, 2U);
+  const Doorbell second(program("lonely"), 1, 4, 3);
+  EXPECT_EQ(second.counts().unreached, 1U);
 }
 
 TEST(Doorbell, LooksAroundForAHundredthOfTheTime) {
@@ -245,6 +257,46 @@ TEST(Doorbell, OtherProgramsAreNoNeighbours) {
   EXPECT_EQ(ours.counts().neighbours, 0U);
 }
 
+// Containers of one rank each: neither sees the other's number or its files.
+TEST(Doorbell, WakesThroughNamespacesOfUsersAndProcesses) {
+  constexpr int which = CLONE_NEWUSER | CLONE_NEWPID;
+  const std::string name = program("containers");
+  const pid_t first = start_in_namespaces(which, [&] {
+    const Doorbell owner(name, 0, 2);
+    return eventually([&] {
+      owner.own().sleep(microseconds(100'000));
+      return owner.own().rung();
+    });
+  });
+  const pid_t second = start_in_namespaces(which, [&] {
+    Doorbell sender(name, 1, 2);
+    return eventually([&] {
+      sender.look_around();
+      return sender.ring(0);
+    });
+  });
+  const int rang = status_of(second);
+  if (rang != 1) kill(first, SIGKILL);
+  const int woken = status_of(first);
+  if (rang == forbidden) GTEST_SKIP() << "no namespaces can be made here";
+  EXPECT_EQ(rang, 1);
+  EXPECT_EQ(woken, 1);
+}
+
+TEST(Doorbell, CountsWhoIsPublishedAndCannotBeReached) {
+  const std::string name = program("apart");
+  const PublishedLine line(name, 0);
+  const int told = status_of(start_in_namespaces(CLONE_NEWUSER | CLONE_NEWIPC, [&] {
+    Doorbell apart(name, 1, 2);
+    const Doorbell beside(name, 0, 2);  // the same rank, within reach
+    const bool alone = apart.neighbours() == 0 && apart.counts().unreached == 1;
+    apart.look_around();
+    return alone && apart.neighbours() == 1 && apart.counts().unreached == 0;
+  }));
+  if (told == forbidden) GTEST_SKIP() << "no namespaces can be made here";
+  EXPECT_EQ(told, 1);
+}
+
 // The real thing: two processes; and the kernel cleans up after one that is killed.
 TEST(Doorbell, WakesAnotherProcessAndVanishesWithIt) {
   const std::string name = program("processes");
@@ -264,6 +316,14 @@ TEST(Doorbell, WakesAnotherProcessAndVanishesWithIt) {
   waitpid(child, nullptr, 0);
   EXPECT_EQ(find_neighbours(name).size(), 1U);
   EXPECT_TRUE(sender.ring(0)) << "its page outlives it, and ringing it harms nobody";
+}
+
+TEST(Doorbell, LeavesNoSegment) {
+  auto line = std::make_unique<PublishedLine>(program("gone"), 0);
+  const std::string name = line->name();
+  EXPECT_TRUE(map_line(name)) << "although it is marked for removal";
+  line.reset();
+  EXPECT_FALSE(map_line(name));
 }
 
 // What it keeps is of the neighbours alone: a table of all ranks would be 8 GB here.
@@ -307,14 +367,11 @@ TEST(DoorbellDeathTest, IsTheEffectiveUsers) {
 
 // As daemons close all descriptors: the numbers are the program's next sockets'.
 TEST(Doorbell, LeavesAloneWhatHasItsNumbers) {
-  const int first = dup(STDIN_FILENO);  // the numbers from here are free
-  close(first);
+  const int listening = socket(AF_INET, SOCK_STREAM, 0);
   auto line = std::make_unique<PublishedLine>(program("closed"), 0);
   const int number = line->descriptor();
-  ASSERT_EQ(close(first) + close(number), 0);
-  const int listening = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(close(number), 0);
   const int theirs = socket(AF_INET, SOCK_STREAM, 0);
-  ASSERT_EQ(listening, first);
   ASSERT_EQ(theirs, number);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -338,13 +395,25 @@ TEST(Doorbell, LeavesAloneWhatHasItsNumbers) {
 }
 
 TEST(Doorbell, WhatOthersPublishIsNotTrusted) {
-  EXPECT_FALSE(map_line("progress-engine/0/0/0/1/0"));  // a file of another process, or none
   const PublishedLine line("a program", 3);
   EXPECT_TRUE(map_line(line.name()));
-  EXPECT_FALSE(map_line(line.name() + "0")) << "the same numbers are another file's in another PID namespace";
-  EXPECT_FALSE(map_line(line.name().substr(0, line.name().rfind('/'))));
-  EXPECT_FALSE(map_line("nonsense"));
-  EXPECT_FALSE(map_line(""));
+  EXPECT_FALSE(map_line(line.name() + "0")) << "the same number is another page's in another IPC namespace";
+  for (const char* name : {"progress-engine/2/0/0/-1/0", "progress-engine/2/0/0/x/0", "nonsense", "1/", "/1/", "/", ""})
+    EXPECT_FALSE(map_line(name)) << name;
+}
+
+// Another segment of this user's, a database's say, is not even attached unless it could be a page; then it is read.
+TEST(Doorbell, OtherSegmentsAreLeftAlone) {
+  for (const int pages : {1, 2}) {
+    const int segment = shmget(IPC_PRIVATE, static_cast<std::size_t>(4096) * pages, IPC_CREAT | 0600);
+    ASSERT_GE(segment, 0);
+    EXPECT_FALSE(map_line(fmt::format("progress-engine/2/0/0/{}/0", segment)));
+    shmid_ds found{};
+    EXPECT_EQ(shmctl(segment, IPC_STAT, &found), 0);
+    EXPECT_EQ(found.shm_atime != 0, pages == 1);
+    EXPECT_EQ(found.shm_nattch, 0U);
+    EXPECT_EQ(shmctl(segment, IPC_RMID, nullptr), 0);
+  }
 }
 
 TEST(WakeBudget, AllowsABurstAndThenAWakeAPeriod) {

@@ -39,7 +39,7 @@ Report report_of_two_threads() {
   report.verdict = {"helped", 12, 11, 0.0012, 0.00155};
   report.events = EventsReport{
       .sources = {"ucx"}, .wakes = {{"sockets", 0}, {"ucx", 12}}, .armed = {{"ucx", 13}}, .busy = 2, .lack = ""};
-  report.doorbell = DoorbellReport{.neighbours = 1, .rings = 2, .bounded = 9, .wakes = 3, .answers = 4};
+  report.doorbell = DoorbellReport{.neighbours = 1, .unreached = 5, .rings = 2, .bounded = 9, .wakes = 3, .answers = 4};
   report.tracked = 10;
   report.large = 8;
   report.pending = -1;
@@ -77,7 +77,7 @@ TEST(Report, TellsEveryValueInJson) {
             R"("verdict":{"word":"helped","armed_phases":12,"disarmed_phases":11,"armed_s":0.0012,)"
             R"("disarmed_s":0.00155},)"
             R"("events":{"sources":["ucx"],"wakes":{"sockets":0,"ucx":12},"armed":{"ucx":13},"busy":2,"lack":""},)"
-            R"("doorbell":{"neighbours":1,"rings":2,"bounded":9,"wakes":3,"answers":4},)"
+            R"("doorbell":{"neighbours":1,"unreached":5,"rings":2,"bounded":9,"wakes":3,"answers":4},)"
             R"("tracked":10,"large":8,"pending":-1,"progress_users":2,)"
             R"("transport":{"component":"ob1","libraries":["libucp.so","mca_pml_ob1.so"],"devices":["/dev/knem"],)"
             R"("tcp":true,"udp":false},"mpi":"MPICH Version: 5.0.2","abi":"libmpi_abi.so.1","managed_sleeps":6,)"
@@ -106,7 +106,7 @@ TEST(Report, IsALine) {
             "parks (11 by calls, 20 by traffic, 0 by neighbours, 2 by timer), armed for 1.5 s and off for 0.25 s, 0.75 "
             "s with something pending while the program computed, 10 context switches, 0.750 s of CPU, thread level "
             "single asked and multiple had, MPICH Version: 5.0.2 by libmpi_abi.so.1, over ob1, /dev/knem, tcp, traffic "
-            "announced by ucx (12 wakes), "
+            "announced by ucx (12 wakes), neighbours on this node without a doorbell: 5, "
             "driver mpix_stream; helped: 1.2 ms an operation "
             "instead of 1.55 (in 12 phases with and 11 without)");
 }
@@ -153,6 +153,7 @@ std::vector<Report> job_of(int ranks) {
     auto report = report_of_two_threads();
     report.rank = rank;
     report.verdict = {};
+    report.doorbell->unreached = 0;
     reports.push_back(report);
   }
   return reports;
@@ -209,6 +210,16 @@ TEST(Sentence, SaysOfWhomItIs) {
   job[0].active = false;
   job[0].reason = "it is off";
   EXPECT_EQ(sentences(job), "progress engine: adaptive on 2 of 4 ranks: inactive: it is off\n");
+}
+
+TEST(Sentence, CountsNeighboursWithoutADoorbellWhereOneCouldBeWoken) {
+  auto job = job_of(2);
+  job[0].doorbell.reset();
+  EXPECT_FALSE(is_said(job, "doorbell"));
+  job[1].doorbell->unreached = 3;
+  EXPECT_TRUE(is_said(job, "; neighbours on one node without a doorbell: 3\n"));
+  for (auto& one : job) one.pending_while_computing_s = 0;
+  EXPECT_FALSE(is_said(job, "doorbell"));
 }
 
 TEST(Sentence, IsOneOfEachJob) {

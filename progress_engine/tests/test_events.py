@@ -5,6 +5,7 @@ messages move beside computation says little, since the timer moves them, too; w
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,13 +100,16 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(mpi, "calls.c:doorbell", tmp_path_factory.mktemp("doorbell"))
 
 
-def ring(mpi: Mpi, program: Path, folder: Path, *settings: str, arguments: tuple[str, ...] = ()) -> str:
-    """Two ranks under adaptive; what they printed."""
+def ring(
+    mpi: Mpi, program: Path, folder: Path, *settings: str, arguments: tuple[str, ...] = (), prefix: tuple[str, ...] = ()
+) -> str:
+    """Two ranks under adaptive, each behind `prefix`; what they printed."""
     given = (*SETTINGS, f"report_file={folder}/report.%r", *settings)
     engine = [str(mpi.build_dir / "bin" / "progress-run"), "--variant", "adaptive"]
     engine += [word for setting in given for word in ("--set", setting)]
     done = subprocess.run(
-        ["timeout", "-k", "2", str(TIME_LIMIT), *mpi.launch_command(2, 2), *engine, "--", str(program), *arguments],
+        ["timeout", "-k", "2", str(TIME_LIMIT), *mpi.launch_command(2, 2), *prefix, *engine, "--", str(program),
+         *arguments],
         env=os.environ | mpi.environment(), capture_output=True, text=True, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
@@ -170,6 +174,29 @@ def test_who_waits_for_a_neighbour_rings_it_first(call: str, mpi: Mpi, blocking:
     windows = call in ("put", "get", "lock")
     assert (waits["window_operations"], computes["window_operations"]) == (TIMES if call in ("put", "get") else 0, 0)
     assert (waits["window_wait_s"] > 0, computes["window_answers"] > 0) == (windows, windows)
+
+
+# As rootless containers of one rank each have them. Between them MPICH itself must not copy by process_vm_readv(2), nor
+# UCX open files of another process.
+BETWEEN_CONTAINERS = ("env", "MPIR_CVAR_CH4_CMA_ENABLE=0", "UCX_POSIX_USE_PROC_LINK=n")
+OF_A_CONTAINER = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child")
+
+
+@pytest.mark.parametrize(("more", "reached"), [((), True), (("--ipc",), False)])
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_a_neighbour_in_another_container_is_rung_or_counted(
+    more: tuple[str, ...], reached: bool, mpi: Mpi, blocking: Path, tmp_path: Path
+) -> None:
+    container = (*OF_A_CONTAINER, *more)
+    if not shutil.which("unshare") or subprocess.run([*container, "true"], check=False).returncode != 0:
+        pytest.skip("no namespaces can be made here")
+    timer = "timer_us=1000000" if reached else "timer_us=500"
+    ring(mpi, blocking, tmp_path, timer, arguments=("send",), prefix=(*BETWEEN_CONTAINERS, *container))
+    computes, waits = reports(tmp_path)
+    found = [(report["doorbell"]["neighbours"], report["doorbell"]["unreached"]) for report in (computes, waits)]
+    assert found == [(int(reached), int(not reached))] * 2
+    assert (waits["doorbell"]["rings"] >= 8 * BLOCKING["send"]) is reached
+    assert (computes["wake_sources"]["neighbours"] >= 5) is reached
 
 
 # Messages that move without anybody's progress: adaptive is not woken for them. Wakes are counted, not times.

@@ -5,12 +5,14 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <sstream>
 #include <string_view>
 
@@ -29,14 +31,35 @@ int number_said_by(const char* name) {
   return found;
 }
 
-// Who holds the other end of the socket that MPICH's launchers leave open for their processes: one proxy a job and
-// node.
-std::string of_hydra() {
+template <typename Answer>
+bool ask_socket(int descriptor, int option, Answer& answer) {
+  socklen_t size = sizeof answer;
+  return getsockopt(descriptor, SOL_SOCKET, option, &answer, &size) == 0;
+}
+
+// Who made a connected socket's other end: what tells a process in every PID namespace, from Linux 6.9 on, or else its
+// number, which is 0 in a namespace that does not show it. Empty for other descriptors.
+std::string peer_of(int descriptor) {
+  constexpr uid_t no_user = std::numeric_limits<uid_t>::max();
+  constexpr int peer_as_descriptor = 77;     // SO_PEERPIDFD of newer headers
+  constexpr auto of_processes = 0x50494446;  // PID_FS_MAGIC: else all such descriptors have one inode
   ucred peer{};
-  socklen_t size = sizeof peer;
-  const int descriptor = number_said_by("PMI_FD");
-  const bool known = descriptor >= 0 && getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-  return known && peer.pid > 0 ? "launcher " + std::to_string(peer.pid) + " " + variable("PMI_SPAWNED") : "";
+  if (!ask_socket(descriptor, SO_PEERCRED, peer) || peer.uid == no_user) return "";
+  std::string number = std::to_string(peer.pid);
+  int process = -1;
+  if (!ask_socket(descriptor, peer_as_descriptor, process)) return number;
+  struct stat file{};
+  struct statfs system{};
+  if (fstat(process, &file) == 0 && fstatfs(process, &system) == 0 && system.f_type == of_processes)
+    number = std::to_string(file.st_ino);
+  close(process);
+  return number;
+}
+
+// Of the socket that MPICH's launchers leave open for their processes: one proxy a job and node.
+std::string of_hydra() {
+  const auto proxy = peer_of(number_said_by("PMI_FD"));
+  return proxy.empty() ? "" : "launcher " + proxy + " " + variable("PMI_SPAWNED");
 }
 
 std::string of_pmix() {

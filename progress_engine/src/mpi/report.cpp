@@ -26,13 +26,16 @@ ThreadReport describe_thread(const Worker& worker) {
   return report_of_thread(worker.role, ended ? worker.final_usage : usage_of_thread(worker.tid));
 }
 
-std::optional<DoorbellReport> describe_doorbell(const Engine* engine) {
-  const Doorbell* doorbell = engine ? engine->doorbell() : nullptr;
+// Who was missed is looked for once more: he may have come after the last look.
+std::optional<DoorbellReport> describe_doorbell(Engine* engine) {
+  Doorbell* doorbell = engine ? engine->doorbell() : nullptr;
   if (!doorbell) return std::nullopt;
+  doorbell->look_around();
   std::uint64_t answers = 0;
   for (const auto& worker : engine->workers()) answers += worker->answers;
   const auto counts = doorbell->counts();
   return DoorbellReport{.neighbours = counts.neighbours,
+                        .unreached = counts.unreached,
                         .rings = engine->activity().rings() + counts.rings,
                         .bounded = counts.bounded,
                         .wakes = counts.wakes,

@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -29,10 +30,14 @@ std::string_view after_a_trial(std::string_view verdict) {
   return "measured, it helped: keep it";
 }
 
+bool computes_beside_messages(const Facts& facts) {
+  return facts.pending_while_computing_s > negligible_share * facts.lifetime_s;
+}
+
 }  // namespace
 
 std::string advice(const Facts& facts) {
-  const bool computes_beside = facts.pending_while_computing_s > negligible_share * facts.lifetime_s;
+  const bool computes_beside = computes_beside_messages(facts);
   const bool measured = !facts.verdict.empty() && facts.verdict != "not measured";
   const bool moved_nothing = facts.productive_polls == 0 || facts.productive_polls * operations_a_move < facts.large;
   if (!facts.active) return "";
@@ -179,6 +184,15 @@ std::string was_won(const std::vector<Report>& active, const Facts& job) {
                      job.productive_polls, job.large);
 }
 
+// Where somebody could have been woken. Of the rank that reaches the fewest.
+std::string without_doorbells(const std::vector<Report>& active, const Facts& job) {
+  const auto of = [](const Report& report) { return report.doorbell ? report.doorbell->unreached : 0; };
+  const auto most = std::ranges::max(active | std::views::transform(of));
+  return most == 0 || !computes_beside_messages(job)
+             ? ""
+             : fmt::format("; neighbours on one node without a doorbell: {}", most);
+}
+
 std::string sentence(const std::vector<Report>& reports, std::size_t unheard) {
   std::vector<Report> active;
   std::ranges::copy_if(reports, std::back_inserter(active), &Report::active);
@@ -189,11 +203,12 @@ std::string sentence(const std::vector<Report>& reports, std::size_t unheard) {
     std::vector<Facts> ranks;
     std::ranges::transform(active, std::back_inserter(ranks), facts_of);
     const Facts job = facts_of_job(ranks);
-    text += fmt::format("{}; {}; it cost {} of CPU and {} a rank; {}", could_be_won(active, job), was_won(active, job),
-                        spread(active, "s", 1, [](const auto& one) { return cost_of(one).cpu_s; }),
-                        spread(active, "context switches", 1,
-                               [](const auto& one) { return static_cast<double>(cost_of(one).switches); }),
-                        advice(job));
+    text +=
+        fmt::format("{}; {}; it cost {} of CPU and {} a rank; {}{}", could_be_won(active, job), was_won(active, job),
+                    spread(active, "s", 1, [](const auto& one) { return cost_of(one).cpu_s; }),
+                    spread(active, "context switches", 1,
+                           [](const auto& one) { return static_cast<double>(cost_of(one).switches); }),
+                    advice(job), without_doorbells(active, job));
     const auto inactive = std::ranges::find(reports, false, &Report::active);
     if (inactive != reports.end())
       text += fmt::format("; inactive on {}: {}", reports.size() - active.size(), inactive->reason);

@@ -106,11 +106,12 @@ Member initially(Member value = {}) {  // empty or 0 where a list names nothing
   FIELD(std::uint64_t, busy, , "rounds of arming that found something to poll for")                        \
   FIELD(std::string, lack, , "why what was asked for does not announce")
 
-#define PE_DOORBELL_REPORT(FIELD)                                                            \
-  FIELD(std::uint64_t, neighbours, , "processes of the program on this node that are known") \
-  FIELD(std::uint64_t, rings, , "of theirs, by this process")                                \
-  FIELD(std::uint64_t, bounded, , "calls and polls that left somebody out")                  \
-  FIELD(std::uint64_t, wakes, , "rings that ended a sleep")                                  \
+#define PE_DOORBELL_REPORT(FIELD)                                                                        \
+  FIELD(std::uint64_t, neighbours, , "processes of the program on this node that are known")             \
+  FIELD(std::uint64_t, unreached, , "those on this node without a doorbell that this process can reach") \
+  FIELD(std::uint64_t, rings, , "of theirs, by this process")                                            \
+  FIELD(std::uint64_t, bounded, , "calls and polls that left somebody out")                              \
+  FIELD(std::uint64_t, wakes, , "rings that ended a sleep")                                              \
   FIELD(std::uint64_t, answers, , "polls before which a neighbour had rung")
 
 #define PE_OFFLOAD_REPORT(FIELD)                                                                                   \

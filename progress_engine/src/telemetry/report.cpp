@@ -143,6 +143,11 @@ std::string work_words(const Report& report) {
                      report.polls, report.productive_polls, report.wakes, report.parks);
 }
 
+std::string doorbell_words(const std::optional<DoorbellReport>& doorbell) {
+  const auto unreached = doorbell ? doorbell->unreached : 0;
+  return unreached == 0 ? "" : fmt::format(", neighbours on this node without a doorbell: {}", unreached);
+}
+
 // "; into others' windows 300 operations, 0.012 s in calls that wait for them; 9 polls moved something of others ..."
 std::string window_words(const Report& report) {
   if (!report.windows || report.offload) return "";
@@ -198,11 +203,11 @@ std::string to_line(const Report& report) {
   const auto [cpu, switches] = cost_of(report);
   return fmt::format(
       "progress engine: {}: {} ({}){}, {} context switches, {:.3f} s of CPU, thread level {} asked and {} had, {} by "
-      "{}, over {}{}{}{}{}",
+      "{}, over {}{}{}{}{}{}",
       who, work_words(report), wake_words(report.wake_sources), time_words(report), switches, cpu,
       report.thread_level.asked, report.thread_level.provided, report.mpi, report.abi, report.transport.words(),
-      event_words(report.events), report.driver.empty() ? "" : ", driver " + report.driver, window_words(report),
-      verdict_words(report.verdict));
+      event_words(report.events), doorbell_words(report.doorbell),
+      report.driver.empty() ? "" : ", driver " + report.driver, window_words(report), verdict_words(report.verdict));
 }
 
 std::string expand_file_name(const std::string& pattern, int rank) {

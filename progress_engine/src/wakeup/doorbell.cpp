@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wakeup/doorbell.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -14,11 +13,12 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -27,34 +27,28 @@ namespace {
 
 constexpr std::size_t page_size = 4096;
 constexpr int drained_at_once = 8;
-constexpr std::uint64_t mark = 0x314c4c4542455000;  // tells our pages, and this layout of them
 
+// In another IPC namespace a segment's number is another's: so the page says whose it is.
 struct Page {
-  std::uint64_t mark;
+  std::array<char, sizeof(sockaddr_un::sun_path)> name;
   WakeupLine doorbell;
 };
 static_assert(sizeof(Page) <= page_size);
 
 Page& as_page(void* memory) { return *static_cast<Page*>(memory); }
 
-// Programs' names may be longer than a socket's: FNV-1a of theirs, and the user.
+// Programs' names may be longer than a socket's: FNV-1a of theirs. The first number tells this layout of a page.
 std::string prefix_of(const std::string& program) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : program) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("progress-engine/{}/{:016x}/", getuid(), hash);
+  return fmt::format("progress-engine/2/{:016x}/", hash);
 }
 
-// The numbers of "rank/process/descriptor/inode"; -1 for what is none.
-std::array<std::int64_t, 4> numbers_in(const std::string& text) {
-  std::array<std::int64_t, 4> numbers{-1, -1, -1, -1};
-  const char* at = text.data();
-  const char* end = at + text.size();
-  for (auto& number : numbers) {
-    const auto [stop, error] = std::from_chars(at, end, number);
-    if (error != std::errc()) number = -1;
-    at = stop + (stop != end ? 1 : 0);
-  }
-  return numbers;
+// The number that begins there in the text; -1 if there is none.
+int number_at(const std::string& text, std::size_t place) {
+  int number = -1;
+  if (place < text.size()) std::from_chars(text.data() + place, text.data() + text.size(), number);
+  return number;
 }
 
 struct Address {
@@ -69,48 +63,36 @@ struct Address {
   socklen_t size;
 };
 
-OwnDescriptor make_file() {
-  OwnDescriptor file(memfd_create("progress-engine-doorbell", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
-  if (ftruncate(file.number(), page_size) == 0) fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-  return file;
-}
-
-// Of its file's name in the kernel; -1 if the file can be no page. The file of another process may be anything: that
-// number may have been given away again.
-std::int64_t inode_of_page(int descriptor) {
-  struct stat status{};
-  const bool is_page = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-                       std::cmp_equal(status.st_size, page_size);
-  return is_page ? static_cast<std::int64_t>(status.st_ino) : -1;
+int make_segment() {
+  const int segment = shmget(IPC_PRIVATE, page_size, IPC_CREAT | 0600);
+  if (segment < 0) throw std::system_error(errno, std::generic_category(), "shmget");
+  return segment;
 }
 
 }  // namespace
 
-MappedLine::MappedLine(int descriptor, bool fresh) {
-  if (inode_of_page(descriptor) < 0) return;
-  void* memory = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (memory == MAP_FAILED) return;
-  if (fresh) new (memory) Page{.mark = mark, .doorbell = {}};
-  if (as_page(memory).mark == mark)
-    page_ = memory;
-  else
-    munmap(memory, page_size);
+// Looked at before it is attached: a stranger may have named anything.
+MappedLine::MappedLine(int segment) {
+  shmid_ds found{};
+  if (shmctl(segment, IPC_STAT, &found) != 0 || found.shm_perm.uid != geteuid() || found.shm_segsz != page_size) return;
+  void* const memory = shmat(segment, nullptr, 0);
+  if (reinterpret_cast<std::intptr_t>(memory) != -1) page_ = memory;
 }
 
 MappedLine::~MappedLine() {
-  if (page_) munmap(page_, page_size);
+  if (page_) shmdt(page_);
 }
 
 MappedLine::MappedLine(MappedLine&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
 
 WakeupLine& MappedLine::line() const { return as_page(page_).doorbell; }
 
-PublishedLine::PublishedLine(const std::string& program, int rank)
-    : file_(make_file()),
-      name_(prefix_of(program) + std::to_string(rank) + "/" + std::to_string(getpid()) + "/" +
-            std::to_string(file_.number()) + "/" + std::to_string(inode_of_page(file_.number()))),
-      page_(file_.number(), true) {
-  if (!page_) throw std::runtime_error("the page of the doorbell cannot be mapped");
+PublishedLine::PublishedLine(const std::string& program, int rank) : segment_(make_segment()), page_(segment_) {
+  shmctl(segment_, IPC_RMID, nullptr);
+  if (!page_) throw std::runtime_error("the page of the doorbell cannot be attached");
+  name_ = fmt::format("{}{}/{}/{}", prefix_of(program), rank, segment_, now());
+  auto* const page = new (page_.page()) Page{};
+  name_.copy(page->name.data(), page->name.size());
   socket_ = OwnDescriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
   const Address address(name_);
   if (bind(socket_.number(), address.get(), address.size) != 0)
@@ -139,31 +121,19 @@ std::vector<Neighbour> find_neighbours(const std::string& program) {
   for (std::string line; std::getline(sockets, line);) {
     const auto at = line.find('@' + prefix);
     if (at == std::string::npos) continue;
-    Neighbour neighbour{-1, line.substr(at + 1)};
-    neighbour.rank = static_cast<int>(numbers_in(neighbour.name.substr(prefix.size()))[0]);
-    if (neighbour.rank >= 0) found.push_back(neighbour);
+    auto name = line.substr(at + 1);
+    if (const int rank = number_at(name, prefix.size()); rank >= 0) found.push_back({rank, std::move(name)});
   }
   return found;
 }
 
-// In another PID namespace the numbers of process and descriptor are another file's, or one's own page's: the inode
-// tells. It is looked at before anything is opened, since to open what a stranger has named may already do something.
 MappedLine map_line(const std::string& name) {
-  const auto place = name.find('/', name.find('/', name.find('/') + 1) + 1);  // after the prefix
-  if (place == std::string::npos) return {};
-  const auto [rank, process, descriptor, inode] = numbers_in(name.substr(place + 1));
-  if (process < 0 || descriptor < 0) return {};
-  const auto path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
-  const int seen = open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (seen < 0) return {};
-  const bool published = inode >= 0 && inode_of_page(seen) == inode;
-  const int file = published ? open(("/proc/self/fd/" + std::to_string(seen)).c_str(), O_RDWR | O_CLOEXEC) : -1;
-  close(seen);
-  if (file < 0) return {};
-  const bool stays = (fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK) != 0;  // else it might end under our hands
-  MappedLine doorbell = stays ? MappedLine(file, false) : MappedLine();
-  close(file);
-  return doorbell;
+  const auto end = name.rfind('/');
+  if (end == std::string::npos || end == 0) return {};
+  MappedLine mapped(number_at(name, name.rfind('/', end - 1) + 1));
+  if (!mapped) return {};
+  const auto& owner = as_page(mapped.page()).name;
+  return name == std::string_view(owner.data(), strnlen(owner.data(), owner.size())) ? std::move(mapped) : MappedLine();
 }
 
 // ---- the doorbell
@@ -172,7 +142,7 @@ Doorbell::Doorbell(std::string program, int rank, int size, int here)
     : program_(std::move(program)),
       rank_(rank),
       size_(size),
-      here_(here > 0 ? here : std::numeric_limits<std::int64_t>::max()),
+      here_(here > 0 ? here : nobody_knows),
       published_(program_, rank) {
   places_ = all_places_.emplace_back(std::make_unique<Places>(bits_)).get();
   look();
@@ -256,8 +226,15 @@ void Doorbell::look_around() {
 void Doorbell::look() {
   const std::unique_lock lock(looking_, std::try_to_lock);
   if (!lock) return;
-  for (auto& neighbour : find_neighbours(program_))
-    if (neighbour.rank != rank_ && neighbour.rank < size_ && !peer_of(neighbour.rank)) add(std::move(neighbour));
+  for (auto& neighbour : find_neighbours(program_)) {
+    const int rank = neighbour.rank;
+    if (rank == rank_ || rank >= size_) continue;
+    if (peer_of(rank) || add(std::move(neighbour)))
+      unreached_.erase(rank);
+    else
+      unreached_.insert(rank);
+  }
+  number_unreached_.store(unreached_.size(), std::memory_order_relaxed);
 }
 
 void Doorbell::look_again() {
@@ -269,9 +246,9 @@ void Doorbell::look_again() {
   next_look_.store(begin + times_longer * (now() - begin), std::memory_order_relaxed);
 }
 
-void Doorbell::add(Neighbour neighbour) {
+bool Doorbell::add(Neighbour neighbour) {
   auto mapped = map_line(neighbour.name);
-  if (!mapped) return;
+  if (!mapped) return false;
   const int rank = neighbour.rank;
   auto* peer = new Peer{std::move(neighbour), std::move(mapped), neighbours_.first.load(std::memory_order_relaxed)};
   neighbours_.first.store(peer, std::memory_order_release);
@@ -285,6 +262,7 @@ void Doorbell::add(Neighbour neighbour) {
     places_.store(all_places_.emplace_back(std::move(larger)).get(), std::memory_order_release);
   }
   neighbours_.number.fetch_add(1, std::memory_order_release);
+  return true;
 }
 
 void Doorbell::Places::insert(int rank, Peer* peer) {
@@ -302,8 +280,12 @@ std::vector<int> Doorbell::ranks_of_neighbours() const {
 }
 
 Doorbell::Counts Doorbell::counts() const {
-  return {neighbours_.number.load(std::memory_order_relaxed), rings_.load(std::memory_order_relaxed),
-          wakes_.load(std::memory_order_relaxed), bounded_.load(std::memory_order_relaxed)};
+  const auto known = neighbours_.number.load(std::memory_order_relaxed);
+  auto unreached = number_unreached_.load(std::memory_order_relaxed);
+  if (here_ != nobody_knows && !all_were_found())
+    unreached = std::max(unreached, static_cast<std::uint64_t>(here_) - 1 - known);
+  return {known, unreached, rings_.load(std::memory_order_relaxed), wakes_.load(std::memory_order_relaxed),
+          bounded_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace progress_engine

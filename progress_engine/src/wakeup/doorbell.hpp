@@ -10,8 +10,10 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,21 +92,27 @@ static_assert(sizeof(WakeupLine) == 128 && std::atomic<std::uint32_t>::is_always
 // How processes of one program find one another's doorbell on a node, without a collective call and without leaving
 // anything behind, however they end.
 //
-// Each one's doorbell lies in an anonymous file (memfd_create(2)), and a socket with an abstract name (unix(7)) tells
-// the others where: the kernel forgets both with the process. Abstract names belong to a network namespace, so that
-// virtual nodes on one kernel do not see each other. Nothing here is secret, and a ring from another program costs one
-// wake.
+// Each one's doorbell lies in a segment of shared memory (shmget(2)) that is marked for removal once it is attached,
+// and a socket with an abstract name (unix(7)) tells the others its number: the kernel forgets both with the process.
+// (One that is killed in the microseconds before the mark leaves a page.) Abstract names belong to a network namespace,
+// so that virtual nodes on one kernel do not see each other; numbers belong to an IPC namespace.
+//
+// The kernel lets those attach it whom it takes for the same user, in whatever namespaces of users and processes they
+// are: containers may have one a rank. (A file of another process's, by proc(5) or pidfd_getfd(2), it shows within one
+// namespace of users alone. A descriptor that is sent needs a thread of the owner's that answers.) Nothing here is
+// secret, and a ring from another program costs one wake.
 
-// A mapped page that holds a doorbell; unmapped with the object.
+// An attached page that holds a doorbell; detached with the object.
 class MappedLine {
  public:
   MappedLine() = default;
-  // Maps the page at the beginning of `descriptor`; `fresh`: makes the doorbell there. Empty if it is none.
-  MappedLine(int descriptor, bool fresh);
+  // Empty if this segment is none of this user's with one page.
+  explicit MappedLine(int segment);
   ~MappedLine();
   MappedLine(MappedLine&& other) noexcept;
   MappedLine& operator=(MappedLine&&) = delete;
   explicit operator bool() const { return page_ != nullptr; }
+  void* page() const { return page_; }
   WakeupLine& line() const;
 
  private:
@@ -130,10 +138,10 @@ class PublishedLine {
   void wake(const std::string& name) const;
 
  private:
-  OwnDescriptor file_;
-  OwnDescriptor socket_;
-  std::string name_;
+  int segment_;
   MappedLine page_;
+  std::string name_;
+  OwnDescriptor socket_;
 };
 
 // How often a thread may wake: so many times at once, and then once a period. However many datagrams arrive, the rest
@@ -160,8 +168,7 @@ struct Neighbour {
 };
 // All that are published for `program` in this network namespace, this process too. Some ten microseconds and more.
 std::vector<Neighbour> find_neighbours(const std::string& program);
-// The doorbell behind `name`, empty if there is none or it cannot be reached (another user, another namespace of
-// processes).
+// The doorbell behind `name`, empty if there is none or it cannot be reached (another user, another IPC namespace).
 MappedLine map_line(const std::string& name);
 
 // ---- the doorbell
@@ -274,9 +281,10 @@ class Doorbell {
   // ---- telemetry; any thread
   struct Counts {
     std::uint64_t neighbours = 0;
-    std::uint64_t rings = 0;    // by ring_partners()
-    std::uint64_t wakes = 0;    // rings that had to wake a sleeper
-    std::uint64_t bounded = 0;  // calls of ring_partners() that left somebody out
+    std::uint64_t unreached = 0;  // published, or on this node by the launcher's number, and not to be rung
+    std::uint64_t rings = 0;      // by ring_partners()
+    std::uint64_t wakes = 0;      // rings that had to wake a sleeper
+    std::uint64_t bounded = 0;    // calls of ring_partners() that left somebody out
   };
   Counts counts() const;
 
@@ -337,14 +345,17 @@ class Doorbell {
   }
   void look_again();
   void look();
-  void add(Neighbour neighbour);
+  bool add(Neighbour neighbour);
 
   const std::string program_;
   const int rank_;
   const int size_;
-  const std::int64_t here_;  // endless if nobody knows
+  static constexpr std::int64_t nobody_knows = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t here_;
   PublishedLine published_;
   std::mutex looking_;
+  std::set<int> unreached_;  // ranks that are published
+  std::atomic<std::uint64_t> number_unreached_{0};
   std::atomic<Nanoseconds> next_look_{0};            // of look_again(), not before
   std::vector<std::unique_ptr<Places>> all_places_;  // the last one is used, former ones may still be read
   int bits_ = 6;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program whose container refuses what the engine asks of the kernel: `refused memfd_create|eventfd|nothing
- * world|session`. Of eventfd only what has the engine's flags. Then a message to itself. */
+/* A program whose container refuses what the engine asks of the kernel: `refused shmget|eventfd|nothing
+ * world|session`. Of both only what has the engine's flags or size. Then a message to itself. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 
 #include "../refuse_call.h"
 
-enum { OURS = EFD_CLOEXEC | EFD_NONBLOCK };
+enum { OURS = EFD_CLOEXEC | EFD_NONBLOCK, PAGE = 4096 };
 
 static int exchange(MPI_Comm comm) {
   int value = 42, got = 0;
@@ -22,7 +21,7 @@ static int exchange(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  if (strcmp(argv[1], "memfd_create") == 0 && !refuse_call(SYS_memfd_create, EPERM, 0, UINT_MAX)) return 77;
+  if (strcmp(argv[1], "shmget") == 0 && !refuse_call(SYS_shmget, EPERM, PAGE, PAGE)) return 77;
   if (strcmp(argv[1], "eventfd") == 0 && !refuse_call(SYS_eventfd2, EPERM, OURS, OURS)) return 77;
   if (strcmp(argv[2], "world") == 0) {
     MPI_Init(&argc, &argv);
