@@ -23,112 +23,13 @@ from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import COMP_EQUALS_COMM, Times, divide, imb_overlap, osu_overlap
+from analysis.other_tools import as_theirs, at, of_tool, standing_alone, until_all_are_done, whole
 from analysis.records import frames
 from analysis.statistics.bootstrap import middle, ratio_of_medians
 from analysis.statistics.interval import Interval
 from analysis.subject import Subject
-from analysis.tables import numbers, page
-from analysis.text_table import markdown
-from analysis.words import bytes_text, mpi_title, seconds_text
-
-
-def at(rows: pd.DataFrame | None, **point: Any) -> pd.DataFrame | None:
-    """Our rows of a point; None where it was not asked for."""
-    if rows is None or not set(point) <= set(rows.columns):
-        return None
-    wanted = np.logical_and.reduce([rows[name] == value for name, value in point.items()])
-    return rows[wanted] if wanted.any() else None
-
-
-def standing_alone(rows: pd.DataFrame) -> pd.DataFrame:
-    """Our rows of a point whose collectives stand alone, as in all our studies."""
-    before = _before(rows)
-    kept: pd.DataFrame = rows[before == before.min()]
-    return kept
-
-
-def as_theirs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Our rows of a point whose collectives follow one another; where none does, the usual ones."""
-    before = _before(rows)
-    kept: pd.DataFrame = rows[before == before.max()]
-    return kept
-
-
-def _before(rows: pd.DataFrame) -> Array:
-    """How many went right before each measured one: none where it is not said."""
-    said = rows["back_to_back"] if "back_to_back" in rows.columns else pd.Series(0, rows.index)
-    return np.asarray(said.fillna(0), dtype=float)
-
-
-def whole(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows of the launches that were measured well on every rank, and how many others there were and why."""
-    kept, lost = [], []
-    for _, launch in frames.groups(rows, ["launch"]):
-        good = launch["status"] == "ok"
-        if set(launch["rank"]) - set(launch.loc[good, "rank"]):
-            lost.append(launch[~good].iloc[-1])
-        else:
-            kept.append(launch[good])
-    if not lost:
-        return pd.concat(kept), ""
-    why = f"{lost[-1]['status']}: {lost[-1]['reason']}"
-    if not kept:
-        return rows.iloc[:0], why
-    return pd.concat(kept), f"{len(lost)} of {len(lost) + len(kept)} launches left out, {why}"
-
-
-def until_all_are_done(evidence: Evidence, rows: pd.DataFrame) -> list[Array]:
-    """Of each launch the collective alone, by medians: the slowest rank's, less the closing barrier's."""
-    found = []
-    for _, ranks in frames.groups(rows, ["launch"]):
-        each = [
-            _middle_of(evidence, row, "comm_s", "median") - _middle_of(evidence, row, "ack_s", "median", missing=0)
-            for row in ranks.index
-        ]
-        if known := [time for time in each if not np.isnan(time)]:
-            found.append(np.array([max(known)]))
-    return found
-
-
-def of_tool(evidence: Evidence, rows: pd.DataFrame, of_osu: bool) -> list[Times]:
-    """Of each launch the times that the tool's program would print, all of the variant itself.
-
-    To both tools a collective ends for a rank with that rank's own part, and both take means over iterations. OSU
-    prints their means over ranks (print_stats_nbc in util/osu_util_mpi.c), IMB those of the rank whose collective with
-    computation takes longest (IMB_display_times in src_c/IMB_output.c): as each computes for the time of its own part,
-    the rank whose own part is longest, which is told here also where all compute alike.
-    """
-    found = []
-    for _, ranks in frames.groups(rows, ["launch"]):
-        each = [times for times in (_of_rank(evidence, row) for row in ranks.index) if not np.isnan(times).any()]
-        if each:
-            total, comm, comp, inside = np.mean(each, axis=0) if of_osu else max(each, key=lambda times: times[1])
-            found.append(Times(comm, comp, total, inside, wait=np.nan, own_comm=comm, own_comp=comp))
-    return found
-
-
-def _of_rank(evidence: Evidence, row: int) -> tuple[float, float, float, float]:
-    """total, comm, comp and comp_in. Sessions that lack the times of a rank's own part have in their place those until
-    all ranks are done."""
-    mean = {
-        name: _middle_of(evidence, row, f"{name}_s", "mean")
-        for name in ("total", "comm", "own_comm", "comp", "comp_in", "post", "wait")
-    }
-    receives = evidence.records.points.at[row, "role"] == "receiver"  # done before its acknowledgement is sent
-    closing = 0.0 if receives else _middle_of(evidence, row, "ack_s", "mean", missing=0)
-    total = mean["post"] + mean["comp_in"] + mean["wait"]
-    return (
-        mean["total"] - closing if np.isnan(total) else total,
-        mean["comm"] - closing if np.isnan(mean["own_comm"]) else mean["own_comm"],
-        mean["comp"],
-        mean["comp_in"],
-    )
-
-
-def _middle_of(evidence: Evidence, row: int, quantity: str, statistic: str, missing: float = np.nan) -> float:
-    found = evidence.of_rank(row, quantity, statistic)
-    return float(np.median(found[0])) if found else missing
-
+from analysis.tables import numbers
+from analysis.words import bytes_text, seconds_text
 
 PREFIX = "cross-check-"
 LATENCY, COLLECTIVES = f"{PREFIX}latency", f"{PREFIX}collectives"
@@ -499,35 +400,6 @@ def text_of(comparison: Comparison, interval: Interval, ours: bool = False) -> s
     if comparison.what.startswith("bandwidth"):
         return f"{interval.value / 1e6:.4g} MB/s"
     return seconds_text(interval.value)
-
-
-def document(evidence: Evidence) -> str:
-    """The whole table as Markdown, a row a number, with what is said of it."""
-    columns = ["session", "system", "study", "MPI", "variant", "what", "ours", "their formula on our samples", "theirs",
-               "theirs / that", "verdict"]  # fmt: skip
-    found = compare(evidence)
-    lines = [
-        [one.session, one.system, one.study, mpi_title(one.mpi), one.variant, one.what,
-         text_of(one, one.ours, ours=True), text_of(one, one.same), text_of(one, one.theirs),
-         one.of_same.text() + (" points" if one.share else ""), one.said()]
-        for one in found if isinstance(one, Comparison)
-    ]  # fmt: skip
-    missing = not_compared(found)
-    if not lines:
-        none = "No session has both our numbers and another tool's: ./bench run cross-check measures them."
-        return "\n".join([none, *(["", *missing] if missing else []), ""])
-    return page(evidence, *markdown(columns, lines), "", *missing)
-
-
-def not_compared(found: Sequence[Beside]) -> list[str]:
-    """What has no second side, a line a setting, study and reason; nothing where all has."""
-    whats: dict[tuple[str, ...], list[str]] = {}
-    for one in found:
-        if isinstance(one, Uncompared):
-            key = (one.session, one.system, mpi_title(one.mpi), one.variant, one.study, one.why)
-            whats.setdefault(key, []).append(one.what)
-    lines = [f"- {', '.join(key[:-1])}: {'; '.join(names)}: {key[-1]}" for key, names in whats.items()]
-    return ["Not compared:", "", *lines, ""] if lines else []
 
 
 BOUNDS = {"5 % less": 1 - WITHIN, "5 % more": 1 + WITHIN}

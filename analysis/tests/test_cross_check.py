@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from analysis.catalogue import draw_all
-from analysis.cross_check import main
+from analysis.cross_check import document, main
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import NOT_THE_SAME_WORK
 from analysis.records.load import load
-from analysis.studies.cross_check import Comparison, comparisons, document
+from analysis.studies.cross_check import Comparison, comparisons
 from analysis.tests.synthetic import end, header, write_lines
 
 LAUNCHES, MB = 6, 1 << 20

@@ -239,14 +239,14 @@ def test_a_program_whose_mpi_has_begun_is_not_started_anew(prefix: Path, tmp_pat
     assert ran(prefix, tmp_path / "p").stdout == library(prefix, "libmpi.so.40") + "\n"
 
 
-PAIR = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "standard-abi of mpich": "libmpi_abi.so.1"}
+SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "standard-abi of mpich": "libmpi_abi.so.1"}
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Real ones, as for a site."""
     place = tmp_path_factory.mktemp("installed")
-    for mpi in map(usable, PAIR):
+    for mpi in map(usable, SONAMES):
         install = [str(VENV / "bin" / "cmake"), "--install", str(mpi.build_dir / "progress_engine")]
         subprocess.run([*install, f"--prefix={place}"], check=True, capture_output=True, timeout=120)
     return place
@@ -259,7 +259,7 @@ BROUGHT = ("itself", "a shell that waits for it", "dlopen")
 @pytest.mark.mpi
 @pytest.mark.parametrize("preset", ["adaptive", pytest.param("offload", marks=pytest.mark.full)])
 @pytest.mark.parametrize("by", BROUGHT)
-@pytest.mark.parametrize("name", PAIR)
+@pytest.mark.parametrize("name", SONAMES)
 def test_one_prefix_serves_programs_of_all(name: str, by: str, preset: str, installed: Path, tmp_path: Path) -> None:
     mpi = ALL[name]
     words: tuple[str, ...] = ("both_ways",)
@@ -277,4 +277,4 @@ def test_one_prefix_serves_programs_of_all(name: str, by: str, preset: str, inst
     assert (bare.returncode, result.returncode) == (0, 0), result.stderr
     assert lines(result.stdout) == lines(bare.stdout) != []
     found = [(one["active"], one["preset"], one["abi"], one["pending"]) for one in reports(tmp_path)]
-    assert found == [(True, preset, PAIR[name], 0)] * 2
+    assert found == [(True, preset, SONAMES[name], 0)] * 2

@@ -9,6 +9,7 @@ skipped, and says how to get it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import BACK_TO_BACK, COMPUTES_FOR, DEFENSIBLE, ROUND_TRIPS, SIZE
@@ -55,25 +56,27 @@ def _scales(
 COLLECTIVE = Parameter("collective", str, COLLECTIVES)
 RATIO = Parameter("computation time over the bare communication time", float)
 
+
+def _study(number: int, name: str, title: str, **more: Any) -> Study:
+    return Study(
+        name=f"{GROUP}-{name}", order=ORDER + number, of_a_paper=False, title=f"Cross-check: {title}", group=GROUP,
+        source="No paper's", **more,
+    )  # fmt: skip
+
+
 _OURS = (
-    Study(
-        name=f"{GROUP}-latency",
-        order=ORDER,
-        of_a_paper=False,
-        title="Cross-check: our latency",
-        group=GROUP,
-        source="No paper's",
+    _study(
+        0,
+        "latency",
+        "our latency",
         workload=("microbench", "latency"),
         parameters={"size_bytes": SIZE, "round_trips": ROUND_TRIPS},
         scales=_scales(({"size_bytes": SIZES, "round_trips": (20,)},), 5, 1.0),
     ),
-    Study(
-        name=f"{GROUP}-collectives",
-        order=ORDER + 1,
-        of_a_paper=False,
-        title="Cross-check: our collectives beside a computation",
-        group=GROUP,
-        source="No paper's",
+    _study(
+        1,
+        "collectives",
+        "our collectives beside a computation",
         workload=("microbench", "collective-overlap"),
         calibrate_points=True,
         parameters={
@@ -100,13 +103,10 @@ def _beside(
 ) -> Study:
     """Ours of what IMB-ASYNC calls `name`."""
     grid: Grid = {**{axis: (value,) for axis, value in fixed.items()}, **LONG}
-    return Study(
-        name=f"{GROUP}-beside-{name}",
-        order=ORDER + 2 + number,
-        of_a_paper=False,
-        title=f"Cross-check: our {what} beside a computation",
-        group=GROUP,
-        source="No paper's",
+    return _study(
+        number,
+        f"beside-{name}",
+        f"our {what} beside a computation",
         workload=workload,
         calibrate_points=True,
         parameters=parameters,
@@ -115,9 +115,9 @@ def _beside(
 
 
 _OURS_BESIDE = (
-    _beside(0, "pt2pt", "message", OVERLAP_RATIO.workload, OVERLAP_RATIO.parameters, pattern="both"),
-    _beside(1, "na2a", "exchange of neighbours", WORKLOAD, PARAMETERS, exchange="alltoall", topology="graph"),
-    _beside(2, "allreduce", "reduction", ("microbench", "collective-overlap"),
+    _beside(2, "pt2pt", "message", OVERLAP_RATIO.workload, OVERLAP_RATIO.parameters, pattern="both"),
+    _beside(3, "na2a", "exchange of neighbours", WORKLOAD, PARAMETERS, exchange="alltoall", topology="graph"),
+    _beside(4, "allreduce", "reduction", ("microbench", "collective-overlap"),
             {"collective": COLLECTIVE, "size_bytes": SIZE, "comp_over_comm": RATIO}, collective="iallreduce"),
 )  # fmt: skip
 
@@ -125,19 +125,16 @@ _OURS_BESIDE = (
 def _theirs(number: int, name: str) -> Study:
     case = CASES[name][1]
     variants = OVERLAPPING if name == "imb-async" else VARIANTS
-    return Study(
-        name=f"{GROUP}-{name}",
-        order=ORDER + 10 + number,
-        of_a_paper=False,
-        title=f"Cross-check: {case.title}",
-        group=GROUP,
-        source="No paper's",
+    return _study(
+        number,
+        name,
+        case.title,
         workload=(),
         case=name,
         scales=_scales((dict(case.points),), 1, 0.0, TIMEOUT_S, variants),
     )
 
 
-STUDIES = (*_OURS, *_OURS_BESIDE, *(_theirs(number, name) for number, name in enumerate(THEIRS)))
+STUDIES = (*_OURS, *_OURS_BESIDE, *(_theirs(number, name) for number, name in enumerate(THEIRS, 10)))
 
 __getattr__ = checks(__name__, STUDIES)
