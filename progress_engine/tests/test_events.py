@@ -167,13 +167,20 @@ def blocking(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [x if x in ("send", "recv", "sendrecv", "put") else pytest.param(x, marks=pytest.mark.full) for x in BLOCKING],
 )
 def test_who_waits_for_a_neighbour_rings_it_first(call: str, mpi: Mpi, blocking: Path, tmp_path: Path) -> None:
-    ring(mpi, blocking, tmp_path, "timer_us=1000000", arguments=(call,))
-    computes, waits = reports(tmp_path)
-    assert waits["doorbell"]["rings"] >= 8 * BLOCKING[call]
-    assert computes["wake_sources"]["neighbours"] >= 5
     windows = call in ("put", "get", "lock")
-    assert (waits["window_operations"], computes["window_operations"]) == (TIMES if call in ("put", "get") else 0, 0)
-    assert (waits["window_wait_s"] > 0, computes["window_answers"] > 0) == (windows, windows)
+
+    def answers() -> bool:
+        """What a poll moved for others on a node is told by its duration: on a busy machine a launch may show none."""
+        ring(mpi, blocking, tmp_path, "timer_us=1000000", arguments=(call,))
+        computes, waits = reports(tmp_path)
+        assert waits["doorbell"]["rings"] >= 8 * BLOCKING[call]
+        assert computes["wake_sources"]["neighbours"] >= 5
+        assert waits["window_operations"] == (TIMES if call in ("put", "get") else 0)
+        assert computes["window_operations"] == 0
+        assert (waits["window_wait_s"] > 0) == windows
+        return bool(computes["window_answers"] > 0)
+
+    assert eventually(answers) if windows else not answers()
 
 
 # As rootless containers of one rank each have them. Between them MPICH itself must not copy by process_vm_readv(2), nor
