@@ -93,10 +93,11 @@ def linked_program(folder: Path, soname: str) -> Path:
 
 # By itself, as what it is known by; by others, which name no MPI.
 STARTED_BY = {
-    "itself": [],
-    "a shell that becomes it": ["sh", "-c", 'exec "$0"'],
-    "a shell that waits for it": ["sh", "-c", '"$0"; exit $?'],
-    "a shell in a shell": ["sh", "-c", 'sh -c "$0; exit"; exit'],
+    "itself": ["{}"],
+    "what is named before it": ["env", "-u", "NOTHING", "{}"],
+    "a shell that becomes it": ["sh", "-c", "exec '{}'"],
+    "a shell that waits for it": ["sh", "-c", "'{}'; exit $?"],
+    "a shell in a shell": ["sh", "-c", "sh -c '{}; exit'; exit"],
 }
 
 
@@ -106,7 +107,8 @@ STARTED_BY = {
 def test_a_program_gets_the_engine_for_the_mpi_that_it_is_linked_with(
     soname: str, by: str, prefix: Path, tmp_path: Path
 ) -> None:
-    result = ran(prefix, *STARTED_BY[by], linked_program(tmp_path, soname))
+    program = linked_program(tmp_path, soname)
+    result = ran(prefix, *(word.format(program) for word in STARTED_BY[by]))
     mpi = TAKEN[soname]
     if mpi == "chosen later":
         assert (result.stdout, result.stderr) == (library(prefix, own_mpi(prefix), "chooser") + "\n", "")
@@ -239,6 +241,16 @@ def test_a_program_whose_mpi_has_begun_is_not_started_anew(prefix: Path, tmp_pat
     assert ran(prefix, tmp_path / "p").stdout == library(prefix, "libmpi.so.40") + "\n"
 
 
+@needs_build
+def test_under_valgrind_a_program_is_not_started_anew(prefix: Path, tmp_path: Path) -> None:
+    """It would run by itself from then on. Named behind it, it has its engine from the beginning."""
+    program = linked_program(tmp_path, "libmpi.so.40")
+    valgrinds = shared(tmp_path, "vgpreload_core.so")  # which it preloads, too
+    result = ran(prefix, "sh", "-c", f"LD_PRELOAD=$LD_PRELOAD:{valgrinds} exec {program}")
+    assert result.stdout == f"{library(prefix, own_mpi(prefix), 'chooser')}:{valgrinds}\n"
+    assert "Valgrind would lose the program before the engine for libmpi.so.40 could be chosen" in result.stderr
+
+
 SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "standard-abi of mpich": "libmpi_abi.so.1"}
 
 
@@ -269,11 +281,15 @@ def test_one_prefix_serves_programs_of_all(name: str, by: str, preset: str, inst
         words = (str(plugin), "messages")
     else:
         program = Launcher(mpi, compiled(mpi, "operations.c", tmp_path, "-lpthread"))
+    if "shell" in by:
+        script = tmp_path / "script"
+        script.write_text(f'#!/bin/sh\n"{program.program}" "$@"\nexit $?\n')
+        script.chmod(0o755)
+        program = Launcher(mpi, script)
     tool = (str(installed / "bin" / "progress-run"), "--strict", "--variant", preset)
     report = ("--set", f"report_file={tmp_path}/report.%r")
-    by_shell = ("sh", "-c", '"$0" "$@"; exit $?') if "shell" in by else ()
     bare = program.run(*words)
-    result = program.run(*words, prefix=(*tool, *report, "--", *by_shell))
+    result = program.run(*words, prefix=(*tool, *report, "--"))
     assert (bare.returncode, result.returncode) == (0, 0), result.stderr
     assert lines(result.stdout) == lines(bare.stdout) != []
     found = [(one["active"], one["preset"], one["abi"], one["pending"]) for one in reports(tmp_path)]

@@ -96,12 +96,14 @@ void start_anew(const Choice& choice) {
   const auto list = preload_with(choice.libraries);
   auto words = own_command();
   if (list.empty() || words.empty()) return;
-  if (has_begun()) {
+  const char* obstacle = nullptr;
+  if (has_begun()) obstacle = "a library of the program began MPI before";
+  if (list.find("/vgpreload_") != std::string::npos) obstacle = "Valgrind would lose the program before";
+  if (obstacle) {
     std::fprintf(stderr,
-                 "progress engine: a library of the program began MPI before the engine for %s could be chosen; the "
-                 "program runs without the engine. Give progress-run the program itself, or name the engine in "
-                 "PROGRESS_ENGINE_LIBRARY.\n",
-                 choice.mpi.c_str());
+                 "progress engine: %s the engine for %s could be chosen; the program runs without the engine. Give "
+                 "progress-run the program itself, or name the engine in PROGRESS_ENGINE_LIBRARY.\n",
+                 obstacle, choice.mpi.c_str());
     return;
   }
   std::vector<char*> arguments;

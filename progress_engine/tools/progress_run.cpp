@@ -94,6 +94,19 @@ std::string mpi_of_python() {
   return found == names.end() ? "" : found->second;
 }
 
+// What names no MPI may start what is named behind it (env, numactl, gdb --args, valgrind): the MPI of the first word
+// that is a program for which there is an engine.
+std::string mpi_of_words(const std::vector<std::string>& command) {
+  const auto builds = builds_here();
+  for (const auto& word : command) {
+    const auto program = find_program(word);
+    const auto mpi = program.empty() ? "" : how_to_preload(program).mpi;
+    const auto fits = [&](const Build& build) { return same_abi(build.built_for, mpi); };
+    if (!mpi.empty() && std::ranges::any_of(builds, fits)) return mpi;
+  }
+  return "";
+}
+
 // The build for a program that uses `mpi`, or for this tool's own MPI where that is not known. If there is none
 // `refusal` says why.
 std::filesystem::path build_for(const std::string& mpi, std::string& refusal) {
@@ -178,7 +191,9 @@ void prepare(const Options& options) {
     throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
   auto preloading = how_to_preload(program);
   std::string lacking;
-  const auto mpi = preloading.mpi.empty() ? mpi_of_python() : preloading.mpi;
+  auto mpi = preloading.mpi;
+  if (mpi.empty()) mpi = mpi_of_python();
+  if (mpi.empty()) mpi = mpi_of_words(options.command);
   const auto build = build_for(mpi, lacking);
   const bool is_given = !library_given(engine_variable).empty();
   if (preloading.refusal.empty() && !is_given) preloading.refusal = lacking;
