@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "threads.h"
+
 static void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
   fprintf(stderr, "%s failed\n", what);
@@ -50,7 +52,7 @@ typedef struct {
 
 static Size size(void) {
   const struct mallinfo2 heap = mallinfo2();
-  return (Size){entries("/proc/self/task"), entries("/proc/self/fd"), (long)(heap.uordblks + heap.hblkhd)};
+  return (Size){living_threads(NULL), entries("/proc/self/fd"), (long)(heap.uordblks + heap.hblkhd)};
 }
 
 int main(int argc, char** argv) {

@@ -4,7 +4,6 @@
  * `second` after NAME it has no need of the engine: a thread of its own calls MPI_Test all the time, at
  * MPI_THREAD_MULTIPLE. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -15,6 +14,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "threads.h"
 
 #if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PARTITIONED 1 /* Open MPI 5 calls itself 3.1 and has it */
@@ -277,20 +278,7 @@ static long file_freed(void) {
   return result;
 }
 
-/* Threads of the engine in this process. */
-static int engine_threads(void) {
-  int number = 0;
-  DIR* tasks = opendir("/proc/self/task");
-  for (struct dirent* task; tasks && (task = readdir(tasks));) {
-    char name[300], text[32] = "";
-    snprintf(name, sizeof name, "/proc/self/task/%s/comm", task->d_name);
-    FILE* file = fopen(name, "r");
-    if (file && fgets(text, sizeof text, file)) number += !strcmp(text, "pe-progress\n");
-    if (file) fclose(file);
-  }
-  if (tasks) closedir(tasks);
-  return number;
-}
+static int engine_threads(void) { return living_threads("pe-progress"); }
 
 static void say_who_is_left(void) {
   printf("rank %d: %d engine threads left\n", rank, engine_threads());

@@ -4,13 +4,14 @@
  * To be preloaded, or linked in. Its MPI_Pcontrol takes what region profilers take: a name; and numbers of both kinds,
  * as many as registers hold. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "threads.h"
 
 static int sends, rank;
 static atomic_int tests;
@@ -48,10 +49,7 @@ int MPI_Pcontrol(const int level, ...) {
 
 /* The process's threads but for this one; an MPI may have some of its own, so compare with a run without the engine. */
 int MPI_Abort(MPI_Comm comm, int code) {
-  int threads = -3; /* ".", ".." and this one */
-  DIR* tasks = opendir("/proc/self/task");
-  while (tasks && readdir(tasks)) ++threads;
-  if (tasks) closedir(tasks);
+  const int threads = living_threads(NULL) - 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int before = tests;
   usleep(100000);
