@@ -109,7 +109,7 @@ def test(
         typer.Option(
             "--long",
             help="Only what takes hours: other people's test suites, emulated machines, images of other systems, jobs "
-            "that Slurm ends, pages followed on a fresh clone.",
+            "that Slurm ends, pages followed on a fresh clone, a bisection.",
         ),
     ] = False,
     sanitizers: Annotated[

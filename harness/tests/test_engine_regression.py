@@ -83,7 +83,7 @@ def _commit(parent: str, subject: str, change: Change, index: Path) -> str:
     return git("commit-tree", tree, "-p", parent, "-m", subject).strip()
 
 
-@pytest.mark.full
+@pytest.mark.long
 @pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.vcluster

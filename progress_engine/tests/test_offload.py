@@ -216,7 +216,7 @@ def test_a_generalised_request_may_be_freed_before_it_is_complete(misuse: Launch
     program = Launcher(misuse.mpi, compiled(misuse.mpi, str(source), tmp_path))
     bare = program.run(tasks=1)
     if bare.returncode:
-        pytest.skip(f"{misuse.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+        pytest.skip(f"{misuse.mpi.title} does not run it without the engine")
     result = run(program)
     assert (result.returncode, result.stderr) == (0, bare.stderr)
     assert lines(result.stdout) == lines(bare.stdout) != []
@@ -448,7 +448,7 @@ def test_extensions_of_the_mpis_are_known(mpi: Mpi, variant: str, tmp_path: Path
     program = Launcher(mpi, compiled(mpi, "agree.c", tmp_path))
     bare = program.run()
     if bare.returncode:
-        pytest.skip(f"{mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+        pytest.skip(f"{mpi.title} does not run it without the engine")
     result = program.run(variant=variant, settings=(f"report_file={tmp_path}/report.%r",))
     assert (result.returncode, lines(result.stdout)) == (0, lines(bare.stdout)), result.stderr
     assert lines(bare.stdout)
