@@ -4,11 +4,13 @@
 A wait before the partner has called its send or receive is for a late partner (Scalasca's late sender, late receiver):
 no progress engine wins it. What is left could be shorter by as much as one of the two computed while both had called,
 and nobody had to be in MPI for that but a progress engine: before the wait the one that waits, during it the partner.
-Where nobody knows what the partner did, as in a collective operation, all that was waited could be won.
+A collective operation is the same with all its processes as partners: none is complete before all have called, where
+each needs something of each. Where nobody knows what the partners did all that was waited could be won.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,37 +49,57 @@ class PartnerWaits:
 def partner_waits(profiles: Sequence[Mapping[str, Any]]) -> PartnerWaits:
     """Of the profiles of all processes."""
     first = min((profile["began_ns"] for profile in profiles), default=0)
-    messages = _messages(profiles, first)
+    calls = _calls(profiles, first)
     found: defaultdict[Place, Found] = defaultdict(Found)
     whole = known = 0.0
     for profile in profiles:
         if profile["waits"]:
-            waits = _Waits(profile, messages, first)
+            waits = _Waits(profile, calls, first)
             whole += waits.share.sum()
             known += waits.share[~np.isnan(waits.partner)].sum()
             waits.share_out(found)
     return PartnerWaits(found, known / whole if whole else 1.0)
 
 
-Messages = Mapping[tuple[int, int, int, int, bool], tuple[Floats, Floats]]
+# By the key of a stream, of each operation in order: when its call began, and when it waited for that, in nanoseconds
+# after the first process's beginning.
+Key = tuple[Any, ...]
+Calls = Mapping[Key, tuple[Floats, Floats]]
+
+# Each process waits for all others: MPI 4.1, sections 6.3, 6.7, 6.8, 6.9.6 and 6.10, nonblocking or persistent.
+WAITS_FOR_ALL = re.compile(
+    "MPI_I?(barrier|allgatherv?|alltoall[vw]?|allreduce|reduce_scatter(_block)?)(_init)?(_c)?", re.I
+)
 
 
-def _messages(profiles: Sequence[Mapping[str, Any]], first: int) -> Messages:
-    """(rank, its partner, tag, size of the communicator, whether it sends) -> of each message, in order, when its call
-    began, and when it waited for that, in nanoseconds after `first`."""
-    return {
-        (profile["rank"], one["peer"], one["tag"], one["size"], one["sends"]): (
-            _after(profile, first, one["starts"]),
-            _after(profile, first, [np.inf if waits is None else waits for waits in one["completing"]]),
-        )
-        for profile in profiles
-        for one in profile["streams"]
-        if _numbered(profile, one)
-    }
+def _calls(profiles: Sequence[Mapping[str, Any]], first: int) -> Calls:
+    found: dict[Key, tuple[Floats, Floats]] = {}
+    together: defaultdict[Key, list[tuple[Floats, Floats]]] = defaultdict(list)
+    for profile in profiles:
+        for one in profile["streams"]:
+            calls = (
+                _after(profile, first, one["starts"]),
+                _after(profile, first, [np.inf if waits is None else waits for waits in one["completing"]]),
+            )
+            if "collective" in one:
+                together[_partners(profile, one)].append(calls)
+            elif one["sends"] or profile["numbers_receives"]:
+                found[profile["rank"], one["peer"], one["tag"], one["size"], one["sends"]] = calls
+    for key, each in together.items():
+        name, _, size = key
+        if len(each) < size:
+            continue
+        known = min(len(starts) for starts, _ in each)
+        starts, waits = (np.max([one[:known] for one in both], axis=0) for both in zip(*each, strict=True))
+        found[key] = (starts if WAITS_FOR_ALL.fullmatch(name) else np.full(known, -np.inf)), waits
+    return found
 
 
-def _numbered(profile: Mapping[str, Any], stream: Mapping[str, Any]) -> bool:
-    return bool(stream["sends"] or profile["numbers_receives"])
+def _partners(profile: Mapping[str, Any], stream: Mapping[str, Any]) -> Key:
+    """By which the calls are found that a stream's wait for: of a collective operation the latest of all."""
+    if "collective" in stream:
+        return stream["collective"], stream["group"], stream["size"]
+    return stream["peer"], profile["rank"], stream["tag"], stream["size"], not stream["sends"]
 
 
 def _after(profile: Mapping[str, Any], first: int, since_ns: Sequence[float] | Floats) -> Floats:
@@ -88,7 +110,7 @@ def _after(profile: Mapping[str, Any], first: int, since_ns: Sequence[float] | F
 class _Waits:
     """The lines of `waits` in a profile, with the partners' calls; not a number where those are not known."""
 
-    def __init__(self, profile: Mapping[str, Any], messages: Messages, first: int) -> None:
+    def __init__(self, profile: Mapping[str, Any], calls: Calls, first: int) -> None:
         columns = np.array(profile["waits"], dtype=float).T
         operation, stream, number, call, begin, self.time, self.share, self.computed = columns
         self.rank = profile["rank"]
@@ -99,13 +121,12 @@ class _Waits:
         self.own, self.partner, self.partner_waits = (np.full(len(begin), np.nan) for _ in range(3))
         for at in np.unique(stream[stream >= 0]).astype(int):
             one = profile["streams"][at]
-            mine = (self.rank, one["peer"], one["tag"], one["size"], one["sends"])
-            theirs = messages.get((one["peer"], self.rank, *mine[2:4], not one["sends"]))
-            if not _numbered(profile, one) or theirs is None:
+            theirs = calls.get(_partners(profile, one))
+            if theirs is None or not (one.get("sends", True) or profile["numbers_receives"]):
                 continue
             here = np.flatnonzero((stream == at) & (number < len(theirs[0])))
             place = number[here].astype(int)
-            self.own[here] = messages[mine][0][place]
+            self.own[here] = _after(profile, first, np.asarray(one["starts"], dtype=float)[place])
             self.partner[here], self.partner_waits[here] = theirs[0][place], theirs[1][place]
 
     def _late(self) -> Floats:

@@ -139,7 +139,9 @@ def _waits_of(profile: Mapping[str, Any], first: int, names: Mapping[tuple[int, 
 def _messages(profile: Mapping[str, Any], first: int) -> Iterator[dict[str, Any]]:
     """Those that were pending, from the call that started them to the one that waited for them."""
     for at, stream in enumerate(profile["streams"]):
-        name = f"{'to' if stream['sends'] else 'from'} {stream['peer']}, tag {stream['tag']}"
+        name = (
+            stream.get("collective") or f"{'to' if stream['sends'] else 'from'} {stream['peer']}, tag {stream['tag']}"
+        )
         for number, (start, waits) in enumerate(zip(stream["starts"], stream["completing"], strict=True)):
             if waits is None or waits <= start:
                 continue

@@ -149,7 +149,43 @@ def test_what_the_partner_computed_counts_too(tmp_path: Path, blocks: bool) -> N
     assert found.blocking == []
 
 
-@pytest.mark.parametrize("changed", [{"numbers_receives": False}, {"streams": [stream(3, False, 0)]}])
+def collective(function: str, start_ms: int, waits_ms: int, size: int = 2) -> dict[str, Any]:
+    at = {"starts": [start_ms * MS], "completing": [waits_ms * MS]}
+    return {"collective": function, "group": 2**63, "size": size, **at}
+
+
+@pytest.mark.parametrize(
+    ("function", "start_ms", "waits_ms", "late_s", "winnable_s"),
+    [
+        ("MPI_Iallreduce", 0, 40, 0.0, 0.06),  # the 100 ms that this rank computed could have moved it
+        ("MPI_Iallreduce", 90, 100, 0.0, 0.01),  # both had begun for 10 ms of them alone
+        ("MPI_Iallreduce", 120, 150, 0.02, 0.03),  # and 30 of the other one's
+        ("MPI_Ialltoallv_c", 130, 130, 0.03, 0.0),
+        ("MPI_Reduce_scatter_block_init", 170, 170, 0.06, 0.0),
+        ("MPI_Ibcast", 120, 150, 0.0, 0.06),  # whom of them it waits for depends on its algorithm
+    ],
+)
+def test_a_collective_operation_waits_for_the_last_to_call_it(
+    tmp_path: Path, function: str, start_ms: int, waits_ms: int, late_s: float, winnable_s: float
+) -> None:
+    """Rank 1 starts it at 0 ms, computes until 100, waits until 160; rank 2 was there from the beginning."""
+    row = operation(0.1, 0.06, 0.06, count=1)
+    written(tmp_path, 0, 0.1, streams=[collective(function, start_ms, waits_ms, 3)])
+    written(tmp_path, 1, 0.1, row, streams=[collective(function, 0, 100, 3)], waits=[wait(0, 100, 60, 100)])
+    written(tmp_path, 2, 0.1, streams=[collective(function, 0, 0, 3)])
+    found = where.read(tmp_path, named)
+    assert (found.rows[0].late_s, found.rows[0].winnable_s) == pytest.approx((late_s, winnable_s))
+    assert found.known == 1.0
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"numbers_receives": False},
+        {"streams": [stream(3, False, 0)]},
+        {"streams": [collective("MPI_Ibarrier", 0, 100)]},  # of which the other process says nothing
+    ],
+)
 def test_whose_partner_is_not_known_could_win_all_of_its_wait(tmp_path: Path, changed: dict[str, Any]) -> None:
     written(tmp_path, 0, 0.1, streams=[stream(1, True, 150)])
     row = operation(0.01, 0.06, 0.01, count=1)
@@ -315,7 +351,7 @@ def test_profiles_of_two_runs_are_not_mixed(tmp_path: Path) -> None:
     ("text", "sentence"),
     [(None, "holds no profile"), ("{", "damaged"), ("[]", "damaged"),
      (json.dumps({"version": where.VERSION}), "damaged"),
-     ('{"version": 99}', "is of version 99; this reads version 2")],
+     ('{"version": 99}', "is of version 99; this reads version 3")],
 )  # fmt: skip
 def test_what_is_no_profile_is_a_sentence(tmp_path: Path, text: str | None, sentence: str) -> None:
     if text is not None:

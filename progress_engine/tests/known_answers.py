@@ -17,11 +17,25 @@ CLOCKS = 1e-4  # seconds by which the program's clock and the profiler's may dif
 NEAR = 0.05
 IN_PYTHON = {(0, "exchange"), (1, "exchange"), (1, "late"), (1, "blocking")}
 IN_FORTRAN = IN_PYTHON | {(0, "collective"), (1, "collective"), (0, "window")}
-IN_C = IN_FORTRAN | {(0, "persistent"), (1, "persistent"), (1, "shared"), (1, "some"), (1, "cancelled"), (0, "unlock")}
+IN_C = IN_FORTRAN | {
+    (1, "late_collective"),
+    (0, "persistent"),
+    (1, "persistent"),
+    (1, "shared"),
+    (1, "some"),
+    (1, "cancelled"),
+    (0, "unlock"),
+}
 MPI_4 = {(0, "partitioned"), (1, "partitioned"), (0, "both_ways"), (1, "both_ways")}
-LATE = {"late", "blocking", "shared", "both_ways"}  # of which a partner is waited for that begins late
-# Of a request that follows a cancelled one nobody knows the partner's, and so of collective operations and windows.
-PARTNER_UNKNOWN = {"cancelled", "collective", "window", "unlock", "partitioned"}
+LATE = {
+    "late",
+    "blocking",
+    "shared",
+    "both_ways",
+    "late_collective",
+}  # of which a partner is waited for that begins late
+# Of a request that follows a cancelled one nobody knows the partner's, and so of windows.
+PARTNER_UNKNOWN = {"cancelled", "window", "unlock", "partitioned"}
 
 
 def check(said: str, found: Where, file: str, function: str = "{}") -> set[tuple[int, str]]:

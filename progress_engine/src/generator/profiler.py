@@ -62,10 +62,11 @@ def hooks_of(function: Function, table: dict[str, Any]) -> tuple[str, str] | Non
     elif function.base == "MPI_Cancel":
         hooks = f"if (call.counts()) call.cancelled(bits(*{function.typed_arguments[0]}));", "call.blocked(0);"
     elif request and function.base.endswith("_init"):
-        stream = "".join(f", {one}" for one in streams(typed)[-1:])
+        stream = "".join(f", {one}" for one in (streams(typed) or collective(typed))[-1:])
         hooks = "", f"call.prepared(bits(*{typed[request]}), {moved(typed)}{stream});"
     elif request:
-        hooks = "", f"{noted(function, typed)}call.started(bits(*{typed[request]}), {moved(typed)});"
+        together = "".join(f"call.with({one}); " for one in collective(typed))
+        hooks = "", f"{noted(function, typed)}{together}call.started(bits(*{typed[request]}), {moved(typed)});"
     elif matches(table["reaches_window"], function.base):
         hooks = "", f"call.accessed(bits({typed['win']}), {moved(typed)});"
     elif matches(table["asks_window"], function.base):
@@ -87,6 +88,13 @@ def streams(typed: dict[str, str]) -> list[str]:
         for done, rank, own in (("sent", "dest", "sendtag"), ("received", "source", "recvtag"))
         if rank in typed and (own in typed or "tag" in typed)
     ]
+
+
+def collective(typed: dict[str, str]) -> list[str]:
+    """The same of a nonblocking call in which all processes of a communicator take part."""
+    if "comm" not in typed or {"dest", "source", "partitions"} & typed.keys():
+        return []
+    return [f"profile::collective({typed['comm']}, call.function())"]
 
 
 def noted(function: Function, typed: dict[str, str]) -> str:

@@ -33,6 +33,8 @@ inline std::uint64_t bytes_of(long count, MPI_Datatype type, MPI_Comm communicat
 // The messages of a rank of a communicator with a tag.
 Stream sent(MPI_Comm communicator, int rank, int tag);
 Stream received(MPI_Comm communicator, int rank, int tag);
+// The collective operations of a communicator; `function` as in CallSite.
+Stream collective(MPI_Comm communicator, std::uint16_t function);
 // The group of all processes, by whose ranks they are named: until another one or forget_world, which free it.
 void keep_world(MPI_Group group);
 void forget_world();

@@ -89,9 +89,11 @@ class Call {
 
   // Only of the outermost call of a thread; the others are the MPI's own, or a tool's.
   bool counts() const { return counts_; }
+  std::uint16_t function() const { return function_; }
 
   // ---- of a call that succeeded
-  // It sends or receives the next message of a stream, or each; before what follows.
+  // It sends or receives the next message of a stream, or each, or starts its next collective operation; before what
+  // follows.
   void with(const Stream& stream);
   void started(std::uint64_t request, std::uint64_t bytes);
   // A persistent request: each start of it moves so much.

@@ -6,7 +6,7 @@ namespace progress_engine::profile {
 Message MessageLog::start(const Stream& stream, Nanoseconds at) {
   const std::scoped_lock lock(mutex_);
   if (stream.peer == Stream::anyone) from_anyone_ = true;
-  if (stream.peer < 0 || number_ >= most_) return {};
+  if ((stream.peer < 0 && stream.peer != Stream::everyone) || number_ >= most_) return {};
   const auto [found, is_new] = streams_.try_emplace(stream, static_cast<std::int32_t>(known_.size()));
   if (is_new) known_.push_back({stream, {}});
   auto& messages = known_[static_cast<std::size_t>(found->second)].messages;

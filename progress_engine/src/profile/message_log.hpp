@@ -6,7 +6,7 @@
 // The n-th send from one rank to another with a tag is received by the n-th receive of the same there (MPI 4.1, section
 // 3.5), which holds for a communicator; of two communicators of the same size with the same tags only the times mix. A
 // receive from anyone, or with any tag, would have to be numbered by its status: a process that posts one tells nothing
-// of its receives.
+// of its receives. The n-th collective operation of a communicator is the same on all its processes (section 6.12).
 #pragma once
 
 #include <algorithm>

@@ -74,15 +74,17 @@ class SiteTable {
   std::unordered_map<Operation, Sums, Hash> table_;
 };
 
-// Messages between this rank and another one.
+// Messages between this rank and another one; or collective operations of one function in one group.
 struct Stream {
   int peer = unknown;  // rank in the world
-  int tag = 0;
-  int size = 0;  // of the communicator
+  int tag = 0;         // of collective operations the function
+  int size = 0;        // of the communicator
   bool sends = false;
+  std::uint64_t group = 0;  // of collective operations who takes part: the same number on each
 
   static constexpr int unknown = -1;
   static constexpr int anyone = -2;
+  static constexpr int everyone = -3;  // collective
   auto operator<=>(const Stream&) const = default;
 };
 
@@ -92,10 +94,10 @@ struct Message {
   std::uint32_t number = 0;
 };
 
-// Of one operation: it sends, it receives, or both.
+// Of one operation: it sends, it receives, or both; or it is a collective one.
 struct Messages {
   std::array<Message, 2> all{};
-  std::uint8_t count = 0;  // 0: it has no partner of its own, as a collective one
+  std::uint8_t count = 0;  // 0: nothing tells its partner
 
   auto begin() const { return all.begin(); }
   auto end() const { return all.begin() + count; }

@@ -76,10 +76,15 @@ Json row_of(const Operation& operation, const Sums& sums) {
 // Nanoseconds since profiling began; null: it was never completed.
 Json messages_of(const Stream& stream, std::span<const Life> messages, Nanoseconds began) {
   Json row;
-  row["peer"] = stream.peer;
-  row["tag"] = stream.tag;
+  if (stream.peer == Stream::everyone) {
+    row["collective"] = function_names[stream.tag];
+    row["group"] = stream.group;
+  } else {
+    row["peer"] = stream.peer;
+    row["tag"] = stream.tag;
+    row["sends"] = stream.sends;
+  }
   row["size"] = stream.size;
-  row["sends"] = stream.sends;
   row["starts"] = Json::array();
   row["completing"] = Json::array();
   for (const auto& [start, completing] : messages) {
@@ -119,7 +124,7 @@ void put_clock(Json& object, const Process& process, Nanoseconds began) {
 void write(const Process& process) {
   const Profile& all = profile();
   Json object;
-  object["version"] = 2;
+  object["version"] = 3;
   object["rank"] = process.rank;
   object["world_size"] = process.size;
   object["host"] = host_name();

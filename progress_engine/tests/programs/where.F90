@@ -17,6 +17,17 @@ contains
     time = real(count, real64) / real(rate, real64)
   end function
 
+  function delay() result(since)  ! how long this process was ready to run and did not, since it last asked
+    real(real64) :: since, ran, waited_ns
+    real(real64), save :: before = 0
+    integer :: file
+    open (newunit=file, file='/proc/self/schedstat', action='read')
+    read (file, *) ran, waited_ns
+    close (file)
+    since = 1d-9 * waited_ns - before
+    before = 1d-9 * waited_ns
+  end function
+
   subroutine compute(seconds, operations)
     real(real64), intent(in) :: seconds
     integer, intent(in) :: operations
@@ -40,9 +51,12 @@ contains
   subroutine tell(name, line, count, parts)
     character(*), intent(in) :: name
     integer, intent(in) :: line, count, parts
+    real(real64) :: delayed
+    delayed = delay()
     if (line > 0) then
-      print '(a,i0,5a,i0,a,i0,a,i0,4(a,f0.9))', 'site ', rank, ' ', name, ' ', name, ':', line, ' count ', count, &
-        ' parts ', parts, ' computed ', computed, ' waited ', waited, ' whole ', whole, ' late ', late_by
+      print '(a,i0,5a,i0,a,i0,a,i0,5(a,f0.9))', 'site ', rank, ' ', name, ' ', name, ':', line, ' count ', count, &
+        ' parts ', parts, ' computed ', computed, ' waited ', waited, ' whole ', whole, ' late ', late_by, ' delay ', &
+        delayed
       flush (6)
     end if
     computed = 0; waited = 0; whole = 0; late_by = 0
@@ -115,6 +129,7 @@ contains
     integer :: round, line
     mine = rank
     do round = 1, rounds
+      call MPI_Barrier(MPI_COMM_WORLD)
       began = now()
       call MPI_Iallreduce(mine, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request); line = __LINE__
       call compute(merge(0.03d0, 0.01d0, rank == 0), 1)

@@ -228,6 +228,7 @@ static void cancelled(char* buffer) {
 static void collective(void) {
   int line = 0;
   for (int round = 0; round < rounds; ++round) {
+    MPI_Barrier(MPI_COMM_WORLD);  // else who is done early waits for the next round
     MPI_Request request;
     const int mine = rank;
     int sum = 0;
@@ -239,6 +240,30 @@ static void collective(void) {
     end_waiting(1, NULL);
   }
   tell("collective", __func__, line, rounds, 1);
+}
+
+// Rank 0 computes before it takes part, so that rank 1 waits for it.
+static void late_collective(void) {
+  int line = 0;
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    double mine = 0, all[2] = {0, 0};
+    MPI_Request request;
+    if (rank == 0) {
+      compute(0.03, 1);
+      stamped((char*)&mine);
+      MPI_Iallgather(&mine, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, MPI_COMM_WORLD, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      continue;
+    }
+    began = now();
+    MPI_Iallgather(&mine, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, MPI_COMM_WORLD, &request), line = __LINE__;
+    compute(0.01, 1);
+    start_waiting();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    end_waiting(1, (const char*)all);
+  }
+  tell("late_collective", __func__, line, rounds, 1);
 }
 
 #if MPI_VERSION >= 4
@@ -332,6 +357,7 @@ int main(int argc, char** argv) {
   some(out);
   cancelled(out);
   collective();
+  late_collective();
 #if MPI_VERSION >= 4
   partitioned(out);
   both_ways(out, out + bytes);
