@@ -13,9 +13,11 @@
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "core/engine.hpp"
 #include "eventually.hpp"
+#include "platform/placement.hpp"
 #include "platform/scheduling.hpp"
 #include "stand_ins.hpp"
 
@@ -96,39 +98,27 @@ class SlowProgress : public ProgressFunction {
   std::atomic<bool>& ended_;
 };
 
-// All threads made while it lives run on one CPU.
-class OnOneCpu {
- public:
-  OnOneCpu() {
-    sched_getaffinity(0, sizeof before_, &before_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
-    sched_setaffinity(0, sizeof one, &one);
-  }
-  ~OnOneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
-  OnOneCpu(const OnOneCpu&) = delete;
-  OnOneCpu& operator=(const OnOneCpu&) = delete;
-
- private:
-  cpu_set_t before_{};
-};
-
-// Beside a busy thread an idle-class thread gets 0.3 % of the CPU: left alone, its poll would take a minute.
+// Busy beside it on every CPU, since engine threads may use all that the process has, an idle-class thread gets 0.3 %
+// of one: left alone, its poll would take a minute.
 TEST(Engine, AnIdleThreadThatLosesItsCoreInAPollIsLifted) {
   if (geteuid() != 0) GTEST_SKIP() << "lifting a thread out of SCHED_IDLE needs CAP_SYS_NICE";
-  const OnOneCpu one_cpu;
   std::atomic<bool> begun{false};
   std::atomic<bool> ended{false};
   Engine engine(make_policy(resolve_values("idle", {})), std::make_unique<SlowProgress>(begun, ended), nullptr);
   engine.start();
   ASSERT_TRUE(eventually([&] { return begun.load(); }));
   const Nanoseconds start = now();
-  std::jthread busy([&] {
-    while (!ended && now() - start < seconds(30)) {
-    }
-  });
-  busy.join();
+  std::vector<std::jthread> busy;
+  for (const int cpu : cpus_of_process())
+    busy.emplace_back([&, cpu] {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(static_cast<std::size_t>(cpu), &one);
+      sched_setaffinity(0, sizeof one, &one);
+      while (!ended && now() - start < seconds(30)) {
+      }
+    });
+  busy.clear();
   EXPECT_TRUE(ended) << "after 30 seconds";
   EXPECT_TRUE(engine.stop(patience));
 }
