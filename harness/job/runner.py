@@ -224,7 +224,7 @@ class Runner:
         if not possible:
             self._record_skipped(launch, skipped)
             return
-        worked = [calibration.with_work(point) for point in possible] if calibration else possible
+        worked = [calibration.with_work(point, launch.own) for point in possible] if calibration else possible
         target = records.next_attempt(self.folders.records, launch.identity)
         how = how.within(plan.variables_of(launch))
         if self.trial is None or (side and side.workload):  # a gate's check run is a workload, whatever the study runs

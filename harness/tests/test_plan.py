@@ -78,6 +78,13 @@ def test_work_follows_the_intention() -> None:
     assert asleep["work_units"] == 30_000, "microseconds"
 
 
+def test_work_is_that_of_the_point_without_the_axes_of_its_launch_alone() -> None:
+    """rma-progress under `limit`: its target waits inside MPI, and no calibration is of that axis."""
+    point = {"operation": "get", "size_bytes": 8, "comp_over_comm": 2.0}
+    calibration = Calibration(unit_s=1e-5, comm_s={calibrate.sent(point): 0.002})
+    assert calibration.with_work(point | {"target": "in-mpi"}, own=["target"])["work_units"] == 400
+
+
 def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement() -> None:
     comm = {"calibration": "comm", "size_bytes": 8}
     lines = [

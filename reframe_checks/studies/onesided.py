@@ -56,7 +56,7 @@ RMA_PROGRESS = Study(
         "compute": COMPUTE,
     },
     scales={
-        "test": Scale(1, (_rma(("get",), WORD, 20, 2.0),), 2, 2, 1, 0.5, variants=("bare", "adaptive"), point_s=0.5,
+        "test": Scale(1, (_rma(("get",), WORD, 20, 2.0),), 2, 2, 1, 0.5, variants=("bare", "limit"), point_s=0.5,
                       mpis=("mpich",), limit=IN_MPI),
         "quick": Scale(
             1,
