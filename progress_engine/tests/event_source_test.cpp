@@ -186,15 +186,19 @@ class Connection {
       sent += static_cast<std::size_t>(some);
     return sent;
   }
-  void receive(std::size_t bytes) const {
+  std::size_t receive(std::size_t bytes) const {
     std::vector<char> data(bytes);
-    EXPECT_GT(read(to_, data.data(), bytes), 0);
+    const ssize_t some = read(to_, data.data(), bytes);
+    EXPECT_GT(some, 0);
+    return static_cast<std::size_t>(std::max<ssize_t>(some, 1));
   }
   // Whether so much has come that nobody has read.
   bool holds(std::size_t bytes) const {
     int unread = 0;
     return ioctl(to_, FIONREAD, &unread) == 0 && unread == static_cast<int>(bytes);
   }
+  // The other way.
+  void answer_byte() const { EXPECT_EQ(write(to_, "x", 1), 1); }
   void send(std::size_t bytes) const {
     const std::vector<char> data(bytes);
     EXPECT_EQ(write(from_, data.data(), bytes), static_cast<ssize_t>(bytes));
@@ -272,6 +276,42 @@ TEST(TcpTraffic, NeedsThePollsThatMakeRoom) {
   const PollEffect effect = events.after_poll();
   EXPECT_TRUE(effect.late);
   EXPECT_TRUE(effect.needed);
+}
+
+// What a peer asks for when all that was sent has arrived is no rest of it.
+TEST(TcpTraffic, IsNotLateWhereAPeerAsksForMore) {
+  EpollEvents events(Sockets::new_tcp);
+  const Connection ours;
+  events.refresh();
+  std::size_t left = ours.fill();
+  ours.answer_byte();
+  ASSERT_TRUE(events.wait(seconds(5)));
+  events.before_poll();
+  events.after_poll();  // it is being sent
+  while (left > 0) left -= ours.receive(left);
+  ours.answer_byte();
+  ASSERT_TRUE(events.wait(seconds(5)));
+  events.before_poll();
+  EXPECT_FALSE(events.after_poll().late);
+}
+
+TEST(TcpTraffic, IsBulkWhereMoreThanARequestHasCome) {
+  EpollEvents events(Sockets::new_tcp);
+  const Connection ours;
+  events.refresh();
+  const auto bulk = [&](std::size_t bytes) {
+    while (events.wait(microseconds(5000))) {
+    }
+    ours.send(bytes);
+    EXPECT_TRUE(events.wait(seconds(5)));
+    EXPECT_TRUE(eventually([&] { return ours.holds(bytes); }));
+    events.before_poll();
+    ours.receive(bytes);
+    return events.after_poll().bulk;
+  };
+  EXPECT_FALSE(bulk(100));
+  EXPECT_TRUE(bulk(1448));
+  EXPECT_FALSE(bulk(100)) << "the data before it is forgotten";
 }
 
 // Something short is a handshake, and who is full stops the peer; what the kernel takes in waits for nobody.

@@ -50,9 +50,15 @@ class TakenInByTheKernel : public SteadyTraffic {
   PollEffect after_poll() override { return {}; }
 };
 
+// The same, and it is data.
+class DataInTheKernel : public SteadyTraffic {
+ public:
+  PollEffect after_poll() override { return {.bulk = true}; }
+};
+
 struct Program {
-  explicit Program(std::unique_ptr<EventSource> events = std::make_unique<SteadyTraffic>())
-      : engine{make_policy(resolve_values("adaptive", {})), std::make_unique<MovingProgress>(moves),
+  explicit Program(std::unique_ptr<EventSource> events = std::make_unique<SteadyTraffic>(), const Values& values = {})
+      : engine{make_policy(resolve_values("adaptive", values)), std::make_unique<MovingProgress>(moves),
                std::move(events)} {}
 
   std::atomic<int> moves{0};
@@ -176,6 +182,19 @@ TEST(Events, LeaveAProgramAloneWhoseMessagesTheKernelTakesIn) {
   EXPECT_TRUE(program.engine.stop(patience));
 }
 
+// Data gathers, however little time it takes to read: nobody waits for an answer to it.
+TEST(Events, RestLongerBesideData) {
+  constexpr int exchanges = 20;
+  Program program(std::make_unique<DataInTheKernel>(), {{"rest_us", "0"}});
+  program.engine.start();
+  EXPECT_TRUE(eventually([&] {
+    const auto before = program.wakes();
+    for (int i = 0; i < exchanges; ++i) program.exchange(microseconds(20'000), microseconds(100));
+    return program.wakes() - before < 15 * exchanges;
+  })) << "a wake for each piece, and one for the rest after it, are 40 an exchange";
+  EXPECT_TRUE(program.engine.stop(patience));
+}
+
 // A handshake: one poll answers it, and then the network has enough to do until the program waits.
 class OneAnswer : public NoTraffic {
  public:
@@ -258,6 +277,22 @@ class MissedWhileItBacksOff : public OneAnswer {
 TEST(Events, StayArmedWhereTheNetworkWaitsWithoutThem) {
   OneQuestionEach<MissedWhileItBacksOff>().expect_more_than(50);
 }
+
+// The question has come while the program was inside MPI, and its edge ended a wait then.
+class UnreadFromTheStart : public OneAnswer {
+ public:
+  explicit UnreadFromTheStart(std::atomic<bool>& asked) : OneAnswer(asked), unread_(asked) {}
+  bool wait(Nanoseconds bound) override {
+    NoTraffic::wait(bound);
+    return false;
+  }
+  std::optional<std::uint64_t> unanswered() const override { return unread_ ? std::optional(1U) : std::nullopt; }
+
+ private:
+  const std::atomic<bool>& unread_;
+};
+
+TEST(Events, AnswerWhatLiesUnreadAtTheStart) { OneQuestionEach<UnreadFromTheStart>().expect_more_than(90); }
 
 // Every process of the network namespace can send to the doorbell's name.
 TEST(Events, AFloodOfUnmarkedDatagramsCostsABoundedNumberOfWakes) {

@@ -53,6 +53,14 @@ TEST(PollingInterval, HalvesWhenItCameLate) {
 }
 
 // A sleeping program pays for what is found late, so that it is a sixteenth of the message's time at most.
+TEST(PollingInterval, GrowsWithDataThatTakesNoTime) {
+  PollingInterval interval(microseconds(50), microseconds(500), microseconds(16'000));
+  interval.after_wake({.productive_time = microseconds(1)});
+  EXPECT_EQ(interval.current(), microseconds(500)) << "a control message";
+  interval.after_wake({.productive_time = 0, .bulk = true});
+  EXPECT_EQ(interval.current(), microseconds(750));
+}
+
 TEST(PollingInterval, IsAShareOfTheTimeThatSomebodySleepsFor) {
   PollingInterval distance(minimum, start, maximum);
   settle(distance, 0.06);

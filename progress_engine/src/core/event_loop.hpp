@@ -7,72 +7,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/arming.hpp"
 #include "core/engine.hpp"
 #include "core/polling_interval.hpp"
 #include "platform/placement.hpp"
 
 namespace progress_engine {
-
-// ---- whether at all
-// Whether polling pays for itself, decided from what it moved and took in this very run (Ruhela et al., EuroMPI 2018:
-// progress when it is needed, fewest context switches).
-//
-// A busy period lasts as long as there is work and no thread of the program is inside MPI. Its gain comes from those
-// polls that moved something and after which the program went on to compute. Between nodes that is the time after a
-// poll that was needed (see PollEffect), in which the network worked beside the computation instead of after it, and
-// after those that move the rest of such a message. What the kernel takes in without a poll is won without one. (Where
-// nothing announces traffic, no clock tells whether a poll moved something: an answer that starts a transfer without
-// this CPU takes no longer than finding nothing. There each poll is taken to win a small share of the time that it
-// watched over, which bounds what the polls may cost.) On one node it is the polls' own time, and that only if there is
-// a CPU to spare. Its price are the engine thread's wakes and the polls that moved nothing. An account of both that
-// runs into debt disarms: the thread then backs off, and tries again. The backoff grows as long as no try gains. The
-// account has a ceiling: a good past is forgotten.
-//
-// What nobody polled for while it backed off is evidence, too. An account sees what a poll won, not what would have
-// been lost without the engine: where its wakes alone make the program late enough to find a handshake itself, no poll
-// is needed, and without the wakes each would be. So it looks, now and then, whether the network waits for a poll. If
-// it does, the next debts may be larger.
-
-class Arming {
- public:
-  Arming(Nanoseconds first_backoff, Nanoseconds longest_backoff)
-      : first_backoff_(first_backoff), longest_backoff_(longest_backoff), backoff_(first_backoff) {}
-
-  bool armed() const { return armed_; }
-  // While disarmed: for how long.
-  Nanoseconds backoff() const { return backoff_; }
-
-  // The backoff is over; `missed`: a poll was.
-  void backoff_ended(bool missed = false) {
-    armed_ = true;
-    account_ = 0;
-    const int growth = debt_ > debt ? 2 : 8;  // polls were missed lately: it tries again sooner
-    backoff_ = missed ? first_backoff_ : std::min(growth * backoff_, longest_backoff_);
-    debt_ = missed ? std::min(4 * debt_, largest_debt) : std::max(debt_ / 2, debt);
-  }
-
-  void settle(Nanoseconds gain, Nanoseconds price) {
-    account_ = std::min(account_ + gain - price, ceiling);
-    if (account_ > 0) backoff_ = first_backoff_;
-    if (account_ < -debt_) armed_ = false;
-  }
-
- private:
-  // A wake for nothing costs some ten microseconds, a look for new sockets some fifty. A busy period in which the
-  // program waits at once gains nothing, whatever the next one does: no single one may decide.
-  static constexpr Nanoseconds debt = microseconds(500);
-  static constexpr Nanoseconds largest_debt = 32 * debt;
-  static constexpr Nanoseconds ceiling = microseconds(5000);
-
-  Nanoseconds first_backoff_;
-  Nanoseconds longest_backoff_;
-  Nanoseconds backoff_;
-  Nanoseconds account_ = 0;
-  Nanoseconds debt_ = debt;  // at which it disarms
-  bool armed_ = true;
-};
-
-// ---- the loop
 
 class EventLoop {
  public:
@@ -129,6 +69,7 @@ class EventLoop {
   bool all_are_started() {
     constexpr int most_times = 8;
     auto operations = operations_of_program();
+    if (operations == rung_operations_ && now() - rung_ >= settling) return true;
     for (int times = 0; times < most_times; ++times) {
       sleep(settling);
       if (!engine_.may_poll()) return false;
@@ -170,7 +111,7 @@ class EventLoop {
   // More of a message gathers. After what moved no data comes an answer, or the next message's handshake: the rest then
   // is a share of the time since the program's last start or completion.
   Nanoseconds rest_after(const BurstResult& burst) {
-    if (interval_.is_bulk(burst.productive_time)) return gathering();
+    if (bulk_ || interval_.is_bulk(burst.productive_time)) return gathering();
     return std::min(gathering(), std::max(interval_.price(), (polled_ - noted_) / 4));
   }
 
@@ -207,6 +148,7 @@ class EventLoop {
     // Who reaches into a window asks again when it has its answer: nothing gathers in a rest, however long it is, and
     // the poll that answers takes as long as one that moves data.
     asked_ = (traffic_ || burst.productive > 0) && effect.small && engine_.activity().progress_users() > 0;
+    bulk_ = effect.bulk;
     needed_ = needed_ || effect.needed || !announced();
     idle_ += burst.idle_time;
     won_ = 0;
@@ -218,7 +160,7 @@ class EventLoop {
       won_ = (polled_ - last) / watched_share;
     if (announced() && traffic_ && !asked_ && !interval_.is_bulk(burst.productive_time))
       rounds_.after_wake({burst.steps, polled_ - last, awaited_});
-    interval_.after_wake({asked_ ? 0 : burst.productive_time, burst.idle_time, effect.late && !asked_});
+    interval_.after_wake({asked_ ? 0 : burst.productive_time, burst.idle_time, effect.late && !asked_, bulk_});
     if (burst.productive > 0 && !traffic_) suspect_a_source();
     timeout_ = burst.productive > 0 || traffic_ || timeout_ < first_timeout()
                    ? first_timeout()
@@ -233,16 +175,20 @@ class EventLoop {
     settle();  // whoever waits at once rings for nothing, and has no busy periods
     if (!arming_.armed()) return;
     engine_.park(worker_);
+    rung_ = now();
+    rung_operations_ = operations_of_program();
     timeout_ = first_timeout();
     suspect_a_source();
     // The call that rang has itself done what could be done; now the program may compute, or wait at once. If it
     // lately computed, the partner's answer ends the wait; if it waited, the answer is its own. Where nothing will
     // announce the answer the first poll is at once: who waits at once is inside MPI by now.
+    //
+    // Traffic must not end a sleep that has just begun: a thread that has run a moment ago is not due, the kernel does
+    // not take the CPU from the program for it (EEVDF), and decides anew at its next tick alone, milliseconds later.
     if (!announced()) return;
-    if (computes_for_ > worth_following * interval_.price())
-      traffic_ = engine_.may_poll() && await_traffic(timeout_);
-    else
-      sleep(interval_.current());
+    const bool follows = computes_for_ > worth_following * interval_.price();
+    sleep(follows ? settling : interval_.current());
+    if (follows) traffic_ = engine_.may_poll() && (lies_unread() || await_traffic(timeout_));
     if (!engine_.may_poll()) note_period(0);
   }
 
@@ -297,9 +243,10 @@ class EventLoop {
   void back_off() {
     bool missed = false;
     const Nanoseconds end = now() + arming_.backoff();
+    const Nanoseconds look = std::clamp(arming_.backoff() / looks, shortest_look, longest_look);
     while (!missed && !engine_.stopping() && now() < end) {
       const Nanoseconds before = engine_.time_on();  // a pause is counted as one
-      sleep(std::min(look_period, end - now()));
+      sleep(std::min(look, end - now()));
       missed = waits_for_a_poll();
       const Nanoseconds passed = engine_.time_on() - before;
       worker_.disarmed.store(worker_.disarmed.load(std::memory_order_relaxed) + passed, std::memory_order_relaxed);
@@ -307,6 +254,9 @@ class EventLoop {
     arming_.backoff_ended(missed);
     begin_account();
   }
+
+  // A handshake came while the program was inside MPI, which did not read it, and has ended a wait then.
+  bool lies_unread() const { return events_ && events_->unanswered().has_value(); }
 
   // Whether a handshake lies unread, or a socket is full, and the network stands still while the program computes.
   bool waits_for_a_poll() {
@@ -397,6 +347,7 @@ class EventLoop {
   Nanoseconds timeout_;
   bool traffic_ = false;
   bool asked_ = false;         // what came is a request of who reaches into a window
+  bool bulk_ = false;          // what came was data
   bool awaited_ = false;       // it came some time after the wait had begun
   bool read_all_ = true;       // the doorbell's socket is empty
   Nanoseconds pause_for_ = 0;  // before it listens again, see read_datagrams()
@@ -418,11 +369,17 @@ class EventLoop {
   Nanoseconds gain_ = 0;  // since the account was settled, as are the next two
   Nanoseconds idle_ = 0;  // in polls that moved nothing
   std::uint64_t wakes_ = 0;
-  static constexpr Nanoseconds look_period = microseconds(10'000);  // in backoff: one wake in it costs little
-  static constexpr Nanoseconds standstill = microseconds(200);      // many times what a wake costs
-  static constexpr Nanoseconds settling = microseconds(50);         // many times what a call takes
-  std::uint64_t operations_ = 0;                                    // at the last poll, see note_operations()
-  Nanoseconds noted_ = 0;                                           // when their number was another one
+  // In backoff: one wake in so long costs little. Of a short backoff some looks must fall into what is computed beside
+  // a message.
+  static constexpr Nanoseconds longest_look = microseconds(10'000);
+  static constexpr Nanoseconds shortest_look = microseconds(1000);
+  static constexpr Nanoseconds looks = 8;
+  static constexpr Nanoseconds standstill = microseconds(200);  // many times what a wake costs
+  static constexpr Nanoseconds settling = microseconds(50);     // many times what a call takes
+  Nanoseconds rung_ = 0;                                        // when, by a call of the program
+  std::uint64_t rung_operations_ = 0;                           // then
+  std::uint64_t operations_ = 0;                                // at the last poll, see note_operations()
+  Nanoseconds noted_ = 0;                                       // when their number was another one
   Nanoseconds awaited_since_ = 0;  // by a neighbour in a blocking call; 0: nobody, as far as is known
   // Of the time with something pending beside computation, what polls that nothing announces may cost.
   static constexpr Nanoseconds watched_share = 16;

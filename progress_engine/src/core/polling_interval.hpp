@@ -19,6 +19,7 @@ struct WakeOutcome {
   Nanoseconds productive_time = 0;  // in polls that moved something
   Nanoseconds idle_time = 0;        // in polls that moved nothing: part of the wake's price
   bool late = false;                // traffic stood still for want of polling
+  bool bulk = false;                // it brought data, however short it took
 };
 
 class PollingInterval {
@@ -53,8 +54,9 @@ class PollingInterval {
     const Nanoseconds shortened = std::exchange(shortened_, 0);
     if (wake.late)
       learnt_ = current_ = std::max(minimum_, current_ / 2);
-    else if (is_bulk(wake.productive_time))
-      approach((shortened > 0 ? shortened : current_) * worth * price_ / wake.productive_time);
+    else if (wake.bulk || is_bulk(wake.productive_time))
+      approach((shortened > 0 ? shortened : current_) * worth * price_ /
+               std::max<Nanoseconds>(wake.productive_time, 1));
   }
 
  private:

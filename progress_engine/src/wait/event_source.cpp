@@ -240,10 +240,13 @@ EventCounts EpollEvents::counts() const {
 }
 
 void EpollEvents::before_poll() {
+  // What a peer has asked for since is no rest of what was sent.
   late_ = std::ranges::any_of(ready_, [this](int descriptor) {
-    const bool ran_dry = sending_.contains(descriptor) && queued(descriptor, SIOCOUTQ) == 0;
+    const bool ran_dry =
+        sending_.contains(descriptor) && queued(descriptor, SIOCOUTQ) == 0 && queued(descriptor, SIOCINQ) == 0;
     return ran_dry || is_nearly_full(descriptor);
   });
+  bulk_ = std::ranges::any_of(ready_, [](int descriptor) { return queued(descriptor, SIOCINQ) > largest_request; });
   // What the timer found has been announced by nobody.
   const auto is_small = [](int descriptor) { return queued(descriptor, SIOCINQ) <= largest_request; };
   small_ = !told_by_others_ && any_ &&
@@ -273,7 +276,7 @@ PollEffect EpollEvents::after_poll() {
     wrote = wrote || after != before;
     wrote_little = wrote_little && after && *after - before <= largest_request;
   }
-  return {.late = late_, .needed = late_ || wrote || unknown, .small = small_ && wrote_little};
+  return {.late = late_, .needed = late_ || wrote || unknown, .small = small_ && wrote_little, .bulk = bulk_};
 }
 
 std::optional<std::uint64_t> EpollEvents::unanswered() const {

@@ -37,6 +37,8 @@ struct PollEffect {
   // What came and what the poll wrote are so little on each socket that they are messages by themselves, as a request
   // and its answer, and no part of a stream. False where nobody can tell.
   bool small = false;
+  // Some socket had more than that: data, after which nobody waits for an answer soon. False where nobody can tell.
+  bool bulk = false;
 };
 
 struct EventCounts {
@@ -145,6 +147,7 @@ class EpollEvents : public EventSource {
   bool told_by_others_ = false;                    // than sockets, of the last wait()
   bool late_ = false;                              // before the poll
   bool small_ = false;                             // what came, before the poll
+  bool bulk_ = false;                              // was there more than that
   std::set<ino_t> foreign_;
   std::atomic<bool> any_{false};  // a socket is watched
   bool carries_ = false;
