@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis import own_settings
 from analysis.errors import UsageError
 from analysis.partner_waits import Found, partner_waits
 from analysis.text_table import markdown
@@ -274,8 +275,17 @@ def sentence(where: Where, printed_s: float | None = None) -> str:
     share = 100 * worst.winnable_s / whole_s
     return (
         f"At most {seconds_text(worst.winnable_s)} {of} ({share:.0f} %, rank {worst.rank}) can be won by progress, "
-        f"nine tenths of it at {sites}. {partners(where)}"
-    )
+        f"nine tenths of it at {sites}. {partners(where)} {_setting(where)}"
+    ).rstrip()
+
+
+def _setting(where: Where) -> str:
+    """A setting of the MPI's own that is to be tried first; empty where none is known."""
+    winnable_s: dict[int, float] = {}
+    for row in where.rows:
+        size = round(row.bytes / max(row.count, 1))
+        winnable_s[size] = winnable_s.get(size, 0.0) + row.winnable_s
+    return own_settings.sentence(where.profiles, winnable_s)
 
 
 def partners(where: Where) -> str:

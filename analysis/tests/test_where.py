@@ -72,6 +72,31 @@ def test_the_rank_that_could_win_most_speaks_for_a_site_and_for_the_program(tmp_
     assert "| 200 ms | 0 | MPI_Allreduce main() app.c:20 | 10 x 8 B | 200 ms | 0 |" in said
 
 
+def test_a_setting_of_the_mpis_own_is_named_first(tmp_path: Path) -> None:
+    """Open MPI's eager limit, for messages of 64 KB to 1 MB between nodes over TCP, and for nothing else."""
+    setting = "OMPI_MCA_btl_tcp_eager_limit"
+
+    def said(size: int, transport: str | None = "ob1, tcp", other_host: str = "h2") -> str:
+        row = operation(4.0, 3.0, 3.0, bytes=10 * size)
+        changed = {"transport": transport} if transport is not None else {}
+        written(tmp_path, 0, 2.0, row, operation(1.0, 1.0, 1.0), **changed)
+        written(tmp_path, 1, 2.0, row, host=other_host, **changed)
+        return where.sentence(where.read(tmp_path, named))
+
+    assert said(256 << 10).endswith(f"with {setting}=524288: try that first, without an engine.")
+    assert f"{setting}=131072:" in said(64 << 10)
+    assert f"{setting}=2097152:" in said(1 << 20)
+    for nothing in (
+        said(32 << 10),
+        said(4 << 20),
+        said(256 << 10, "ucx, tcp"),
+        said(256 << 10, "ob1, /dev/infiniband/uverbs0, tcp"),
+        said(256 << 10, other_host="h"),
+        said(256 << 10, None),
+    ):
+        assert setting not in nothing
+
+
 def test_efficiencies_are_those_of_pop_by_hand(tmp_path: Path) -> None:
     written(tmp_path, 0, 2.0)
     written(tmp_path, 1, 6.0)

@@ -22,7 +22,7 @@ LAYERS: dict[str, set[str]] = {
     "fabrics": {"platform", "policy", "wait"},
     "mpi": {"platform", "policy", "telemetry", "wait", "wakeup", "core", "fabrics"},
     "offload": {"platform", "policy", "telemetry", "wait", "core", "mpi"},
-    "profile": {"platform", "mpi"},
+    "profile": {"platform", "telemetry", "mpi"},
 }
 # The border between the two libraries: all that offload sees of the interposer. The last two are generated.
 BORDER = {"offload", "status", "mpi_header", "abi", "progress", "quirks", "mpi_handles", "routes"}

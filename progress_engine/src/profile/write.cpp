@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "profile/call.hpp"
+#include "telemetry/report.hpp"
 
 namespace progress_engine::profile {
 namespace {
@@ -131,6 +132,7 @@ void write(const Process& process) {
   object["elapsed_s"] = to_seconds((all.ended ? all.ended.load() : now()) - all.began);
   object["inside_s"] = to_seconds(all.inside);
   put_clock(object, process, all.began);
+  object["transport"] = look_at_transport().words();
   object["operations"] = Json::array();
   std::vector<Operation> known;
   all.sites.for_each([&](const Operation& operation, const Sums& sums) {
