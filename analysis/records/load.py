@@ -344,8 +344,8 @@ def _variant(context: dict[str, Any]) -> str:
 
 
 def _energy(header: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:
-    """Of all machines together, where each could be read, all by the same source; the first of the reasons where one
-    could not."""
+    """Of all machines together, where each could be read, all by the same source, else as Slurm counted; the first of
+    the reasons where one could not, and Slurm's."""
     hosts = {rank["rank"]: rank["host"] for rank in header["ranks"]}
     told = [(hosts.get(rank["rank"], "?"), rank["energy"]) for rank in end["ranks"] if "energy" in rank]
     unread = [f"{host}: {energy['unread']}" for host, energy in told if "unread" in energy]
@@ -353,11 +353,20 @@ def _energy(header: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:
     if len(sources) > 1:
         unread.append("; ".join(f"{host}: by {source}" for source, host in sources.items()))
     known = len(sources) == 1 and all(energy.get("seconds", 0) > 0 for _, energy in told)
+    slurm: dict[str, Any] = end.get("energy", {})
+    if not known and "joules" in slurm:
+        return {
+            "energy_source": f"{slurm['nodes']} nodes by Slurm ({slurm['plugin']})",
+            "joules": slurm["joules"],
+            "watts": slurm["joules"] / end["launch_s"],
+            "energy_unread": None,
+        }
+    unread = [*unread[:1], *([f"Slurm: {slurm['unread']}"] if "unread" in slurm else [])]
     return {
         "energy_source": next(iter(sources)) if known else None,
         "joules": sum(energy["joules"] for _, energy in told) if known else None,
         "watts": sum(energy["joules"] / energy["seconds"] for _, energy in told) if known else None,
-        "energy_unread": unread[0] if unread else None,
+        "energy_unread": "; ".join(unread) or None,
     }
 
 

@@ -285,7 +285,7 @@ def _energy(part: pd.DataFrame) -> str:
     if not len(known):
         return "–"
     watts = known["watts"].astype(float)
-    of = ", ".join(COUNTED[source] for source in sorted(set(known["energy_source"])))
+    of = ", ".join(COUNTED.get(source, source) for source in sorted(set(known["energy_source"])))
     return f"{known['joules'].median():.4g} J, {watts.median():.4g} W ({watts.min():.4g} to {watts.max():.4g}), {of}"
 
 

@@ -292,6 +292,35 @@ def test_energy_is_shown_where_every_machine_of_a_launch_told_it_and_its_lack_on
     assert table["unread"] == said
 
 
+@pytest.mark.parametrize(
+    ("ranks", "slurm", "energy", "said"),
+    [
+        ([UNREAD], {"plugin": "ipmi", "step": "7.2", "nodes": 2, "joules": 90.0},
+         "90 J, 30 W (30 to 30), 2 nodes by Slurm (ipmi)", ""),
+        ([OF_NODE], {"plugin": "ipmi", "step": "7.2", "nodes": 2, "joules": 90.0},
+         "30 J, 15 W (15 to 15), whole nodes", ""),
+        ([UNREAD], {"unread": "it counted nothing for step 7.2"}, None, "The energy of 3 of 6 launches is not known "
+         "(vc1: no processor package in /sys/class/powercap; Slurm: it counted nothing for step 7.2)."),
+        ([], {"unread": "AcctGatherEnergyType is none"}, None,
+         "The energy of 3 of 6 launches is not known (Slurm: AcctGatherEnergyType is none)."),
+    ],
+    ids=["counted", "ranks first", "nothing", "somebody else's program"],
+)  # fmt: skip
+def test_energy_is_as_slurm_counted_where_ranks_could_not_read_it(
+    tmp_path: Path, ranks: list[dict[str, Any]], slurm: dict[str, Any], energy: str | None, said: str
+) -> None:
+    session = with_energy(tmp_path / "s", {"adaptive": ranks})
+    for file in (session / "records").glob("*adaptive*"):
+        *lines, last = map(json.loads, file.read_text().splitlines())
+        write_lines(file, [*lines, {"end": last["end"] | {"energy": slurm, "launch_s": 3.0}}])
+    records = load([session])
+    assert not records.problems
+    table = tables.launches(records)
+    shown = {row[2]: row[-1] for row in table["rows"]}
+    assert (shown["adaptive"] if energy else None) == energy and table["unread"] == said
+    assert ("energy, power" in table["columns"]) == bool(energy)
+
+
 def test_the_page_says_once_that_energy_is_not_known(tmp_path: Path) -> None:
     page = build_report([with_energy(tmp_path / "s", {"bare": [UNREAD], "adaptive": [UNREAD]})]).path.read_text()
     assert page.count("no processor package") == 1 and "energy, power" not in page

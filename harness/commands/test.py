@@ -168,7 +168,7 @@ def _set_up(whole: bool) -> None:
     ensure_mpis(*(MPIS[name] for name in WHEEL_MPIS))
 
 
-FULL_PACKAGES = ("full tests", "simulator", "instruction counts")
+FULL_PACKAGES = ("full tests", "simulator", "instruction counts", "slurm accounting")
 FULL_GROUPS = ("browser", "notebooks")  # reports are opened in a browser, notebooks run by Jupyter
 # With --full a test measures the engine's costs while others wait for their turn: what it needs is built with all else.
 EVERYTHING = ("all", "progress_profile")

@@ -31,6 +31,7 @@ from harness.job.plan import CALIBRATIONS, Launch, Plan, Platform, Point
 from harness.job.program import Unusable
 from harness.job.program_launch import DIFFERS, ProgramAttempt, Trial, prepare, refuse, trial, trial_of
 from harness.job.records import Folders
+from harness.job.slurm_energy import SlurmEnergy
 
 PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
@@ -54,6 +55,7 @@ class Runner:
         self.started = time.monotonic()
         self.turn = -1  # the round that was begun last
         self.trial: Trial | None = None  # of somebody else's program
+        self.energy = SlurmEnergy()
         self.broken: set[str] = set()  # sides that failed, now or in an earlier run of the same block
 
     def run(self) -> int:
@@ -227,10 +229,15 @@ class Runner:
         worked = [calibration.with_work(point, launch.own) for point in possible] if calibration else possible
         target = records.next_attempt(self.folders.records, launch.identity)
         how = how.within(plan.variables_of(launch))
+        attempt: Attempt | ProgramAttempt
         if self.trial is None or (side and side.workload):  # a gate's check run is a workload, whatever the study runs
-            self._done(Attempt(plan, launch, how, worked, self.folders, target, skipped).run())
-            return
-        outcome = ProgramAttempt(self.plan, launch, how, worked, self.folders, target, self.trial).run()
+            attempt = Attempt(plan, launch, how, worked, self.folders, target, skipped)
+        else:
+            attempt = ProgramAttempt(self.plan, launch, how, worked, self.folders, target, self.trial)
+        began = time.time()
+        outcome = attempt.run()
+        if outcome.status == "ok" and not plan.platform.simulated:
+            self.energy.add(target, began, outcome.seconds, plan.platform.nodes)
         self._done(outcome)
         if outcome.reason.startswith(DIFFERS):
             raise Unusable(outcome.reason)
