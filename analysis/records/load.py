@@ -356,7 +356,7 @@ def _energy(header: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:
     slurm: dict[str, Any] = end.get("energy", {})
     if not known and "joules" in slurm:
         return {
-            "energy_source": f"{slurm['nodes']} nodes by Slurm ({slurm['plugin']})",
+            "energy_source": f"{slurm['nodes']} node{'s' * (slurm['nodes'] > 1)} by Slurm ({slurm['plugin']})",
             "joules": slurm["joules"],
             "watts": slurm["joules"] / end["launch_s"],
             "energy_unread": None,

@@ -83,7 +83,8 @@ class SlurmEnergy:
         if step is None:
             return {"unread": self._why_not}
         if nodes not in (0, step.nodes):
-            return {"unread": f"step {step.name} was on {step.nodes} of the launch's {nodes} nodes"}
+            why = "mpirun leaves its own out, srun does not"
+            return {"unread": f"step {step.name} was on {step.nodes} nodes, its launch on {nodes}: {why}"}
         if step.joules is None:
             return {"unread": f"it counted nothing for step {step.name}"}
         return {"plugin": plugin, "step": step.name, "nodes": step.nodes, "joules": step.joules}

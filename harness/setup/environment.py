@@ -50,7 +50,11 @@ PACKAGES: dict[str, dict[str, str]] = {
     "vcluster": {"iproute2": "ip", "util-linux": "unshare", "procps": "ps"},
     # Slurm's PMIx plugin, which srun needs for Open MPI, loads the library by the name that only -dev has.
     "slurm": {"slurm-wlm": "sbatch", "munge": "munged", "libpmix-dev": "file:usr/lib/*/libpmix.so"},
-    "slurm accounting": {"slurmdbd": "slurmdbd", "mariadb-server-core": "mariadbd"},
+    "slurm accounting": {
+        "slurmdbd": "slurmdbd",
+        "mariadb-server-core": "mariadbd",
+        "mariadb-client-core": "my_print_defaults",  # for mariadb-install-db
+    },
     # a cluster's login node has it; here a test of the guide plays one
     "modules": {"lmod": "file:usr/share/lmod/lmod/libexec/lmod"},
     "test": {"shellcheck": "shellcheck", "git": "git", "bubblewrap": "bwrap"},

@@ -30,13 +30,13 @@ AcctGatherNodeFreq      = 0 sec
 """
 BEGAN, SECONDS = 1764500003.4, 9.8
 # The job, its script, what starts nodes, a launch, the next one, and what follows it.
-LISTED = """7|1764499990|Unknown|2|0
-7.batch|1764499990|Unknown|1|
-7.extern|1764499990|Unknown|2|
-7.0|1764499991|1764499992|2|2
+LISTED = """7|1764499990|Unknown|2|
+7.batch|1764499990|Unknown|1|0
+7.extern|1764499990|Unknown|2|0
+7.0|1764499991|1764499992|2|233
 7.1|1764499993|1764500003|2|4800
 7.2|1764500003|{end}|2|{joules}
-7.3|1764500013|1764500013|2|2
+7.3|1764500013|1764500013|2|25
 """
 Calls = Callable[[], list[str]]
 Slurm = Callable[..., Calls]
@@ -75,7 +75,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slurm:
 
 def record(folder: Path, *energies: dict[str, Any]) -> Path:
     """Of a launch whose ranks tell this of their machines."""
-    told = {"cpus_observed": [], "interface_bytes": {}, "engine": None}
+    told: dict[str, Any] = {"cpus_observed": [], "interface_bytes": {}, "engine": None}
     ranks = [{"rank": rank, **told, "energy": energy} for rank, energy in enumerate(energies)]
     path = folder / f"{len(list(folder.glob('*.jsonl')))}.jsonl"
     header = records.empty_header({}, [], "2026-11-30T12:00:00+00:00")
@@ -120,7 +120,7 @@ def test_the_count_is_that_of_the_launchs_own_step(slurm: Slurm, tmp_path: Path,
 
 
 def test_the_end_of_a_step_is_waited_for(slurm: Slurm, tmp_path: Path) -> None:
-    running = LISTED.format(end="Unknown", joules="")
+    running = LISTED.format(end="Unknown", joules="0")
     calls = slurm(running, running, LISTED.format(end=1764500013, joules=4900))
     path = record(tmp_path)
     SlurmEnergy().add(path, BEGAN, SECONDS, 0)
@@ -139,12 +139,12 @@ NONE = "AcctGatherEnergyType is none"
         ("", {"script": "echo Slurm accounting storage is disabled >&2; exit 1"}, SECONDS, 2,
          "sacct: Slurm accounting storage is disabled", 1),
         ("", {"script": "exec sleep 1000"}, SECONDS, 2, "sacct: sacct did not end within 0.5 s", 1),
-        (LISTED.format(end="Unknown", joules=""), {}, SECONDS, 2,
+        (LISTED.format(end="Unknown", joules="0"), {}, SECONDS, 2,
          "sacct knows no step of job 7 that lasted as long as a launch", 4),
         ("", {}, SECONDS, 2, "sacct knows no step of job 7 that lasted as long as a launch", 4),
         (LISTED.format(end=1764500013, joules="0"), {}, SECONDS, 2, "it counted nothing for step 7.2", 2),
         (LISTED.format(end=1764500013, joules=""), {}, SECONDS, 2, "it counted nothing for step 7.2", 2),
-        (GOOD, {}, SECONDS, 3, "step 7.2 was on 2 of the launch's 3 nodes", 2),
+        (GOOD, {}, SECONDS, 3, "step 7.2 was on 2 nodes, its launch on 3: mpirun leaves its own out, srun does not", 2),
         (GOOD, {}, 3.9, 2, "a launch of less than 4 s is too short", 0),
     ],
     ids=["no plugin", "null", "no accounting", "hangs", "still runs", "empty", "zero", "no count", "nodes", "short"],
