@@ -210,6 +210,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             slowdown=asked.slowdown,
             point_s=simulated_point_s(platform.tasks) if platform.simulated else chosen.point_s,
             calibrate_points=study.calibrate_points,
+            same_work=dict(study.same_work),
             swept=study.sweep(chosen).axes,
             impossible=[(point, why) for point in points if (why := absent or self._why_not(point))],
             program=None if study.workload or absent else study.named(),

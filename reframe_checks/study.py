@@ -190,6 +190,7 @@ class Study:
     `on_off`: each launch pauses its engine in one of each two repetitions, so that it is compared with itself. `look`:
     the Python module that says between two launches whether enough is known, see harness.job.plan.Stop.
     `calibrate_points`: communication alone is what its own points do without work, not one message of `size_bytes`.
+    `same_work`: axes, and of each the value whose work all values do, so that their times can be compared.
     """
 
     name: str
@@ -205,6 +206,7 @@ class Study:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     needs: tuple[Need, ...] = ()
     calibrate_points: bool = False
+    same_work: dict[str, Value] = field(default_factory=dict)
     order: int = 1000
     of_a_paper: bool = True  # else `./bench run all` leaves it out
     program: Program | None = None

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import os
 import statistics
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -40,10 +39,10 @@ class Calibration:
     comm_s: dict[str, float]
     mpi: str = ""
 
-    def with_work(self, point: Point, own: Collection[str] = ()) -> Point:
-        """`point` with the work_units that its intention means; no calibration is of the launch's `own` axes."""
+    def with_work(self, point: Point, reference: Point | None = None) -> Point:
+        """`point` with the work_units that its intention means, by the communication of `reference`, see Plan."""
         if "comp_over_comm" in point:
-            alone = self.comm_s.get(sent({name: value for name, value in point.items() if name not in own}))
+            alone = self.comm_s.get(sent(reference or point))
             seconds = point["comp_over_comm"] * (self.comm_s[str(point["size_bytes"])] if alone is None else alone)
         elif "comp_s" in point:
             seconds = point["comp_s"]

@@ -267,6 +267,7 @@ class Plan:
     slowdown: float = 1.0  # that was injected into the workload: 1 but in a test of what sees it
     point_s: float = 0.0  # about how long a point takes; 0: by its message and computation
     calibrate_points: bool = False  # communication alone is measured by the study's own points, not by a message
+    same_work: Point = field(default_factory=dict)  # axes, and of each the value whose work all values do
     calibrated_on: str = ""  # the MPI on which the work of these points was found, known once the job has begun
     swept: list[str] = field(default_factory=list)  # the axes that are settings of the engine
     impossible: list[tuple[Point, str]] = field(default_factory=list)  # what cannot be measured here, and why
@@ -321,6 +322,12 @@ class Plan:
     def points_of(self, launch: Launch) -> list[Point]:
         """The points that this launch measures, or says why it cannot."""
         return points_of(self.points, launch, self.swept)
+
+    def reference(self, point: Point, launch: Launch | None = None) -> Point:
+        """The point whose communication alone says how much `point` computes: no calibration is of the axes that only
+        this launch has, and times of points with the same work can be held against each other."""
+        own = launch.own if launch else {}
+        return {name: self.same_work.get(name, value) for name, value in point.items() if name not in own}
 
     def reason_against(self, point: Point) -> str:
         """Why this point cannot be measured here; empty if it can."""

@@ -226,7 +226,9 @@ class Runner:
         if not possible:
             self._record_skipped(launch, skipped)
             return
-        worked = [calibration.with_work(point, launch.own) for point in possible] if calibration else possible
+        worked = possible
+        if calibration:
+            worked = [calibration.with_work(point, self.plan.reference(point, launch)) for point in possible]
         target = records.next_attempt(self.folders.records, launch.identity)
         how = how.within(plan.variables_of(launch))
         attempt: Attempt | ProgramAttempt
@@ -259,7 +261,8 @@ class Runner:
         kept = Calibration.load(self.folders.calibration / f"{own}.json") or Calibration.load(shared)
         found = kept or self._calibrate(own, points).publish(shared)
         try:
-            list(map(found.with_work, points))
+            for point in points:
+                found.with_work(point, self.plan.reference(point))
         except KeyError as error:
             raise CalibrationError(f"{shared.name} is of other points, it lacks {error}: take a new session") from error
         self.plan = replace(self.plan, calibrated_on=found.mpi)
@@ -269,7 +272,8 @@ class Runner:
         self._tell(event="calibrating")
         number = 1 if self.plan.scale == TRIAL or self.plan.platform.simulated else CALIBRATIONS
         names = [f"{stem}.calibration{f'.{turn}' if turn else ''}" for turn in range(number)]
-        return Calibration.middle([self._calibrated(name, wanted) for name in names])
+        references = [self.plan.reference(point) for point in wanted]
+        return Calibration.middle([self._calibrated(name, references) for name in names])
 
     def _calibrated(self, name: str, wanted: list[Point]) -> Calibration:
         """What one launch finds; its record is kept."""

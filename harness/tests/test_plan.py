@@ -25,7 +25,7 @@ from harness.base.paths import ROOT
 from harness.commands.demo import TOLD_OF, demo, estimate_s, fit
 from harness.job import calibrate, records
 from harness.job.calibrate import Calibration
-from harness.job.plan import Plan, Sampler, interleave, point_estimate_s
+from harness.job.plan import Launch, Plan, Sampler, interleave, point_estimate_s
 from harness.job.records import RecordFile
 from harness.job.runner import Runner
 from harness.job.session import Facts, Session
@@ -78,11 +78,16 @@ def test_work_follows_the_intention() -> None:
     assert asleep["work_units"] == 30_000, "microseconds"
 
 
-def test_work_is_that_of_the_point_without_the_axes_of_its_launch_alone() -> None:
-    """rma-progress under `limit`: its target waits inside MPI, and no calibration is of that axis."""
-    point = {"operation": "get", "size_bytes": 8, "comp_over_comm": 2.0}
-    calibration = Calibration(unit_s=1e-5, comm_s={calibrate.sent(point): 0.002})
-    assert calibration.with_work(point | {"target": "in-mpi"}, own=["target"])["work_units"] == 400
+def test_work_is_that_of_the_point_that_all_are_held_against(plan: Plan) -> None:
+    """rma-progress under `limit`: its target waits inside MPI, and no calibration is of that axis. Halos by messages
+    and by a collective do the same work, or nobody could compare their times."""
+    own = Launch("s.limit", "limit", 0, 0, own={"target": ["in-mpi"]})
+    plan = replace(plan, same_work={"exchange": "messages"})
+    point = {"exchange": "alltoallv", "size_bytes": 8, "comp_over_comm": 2.0, "target": "in-mpi"}
+    reference = plan.reference(point, own)
+    assert reference == {"exchange": "messages", "size_bytes": 8, "comp_over_comm": 2.0}
+    calibration = Calibration(unit_s=1e-5, comm_s={calibrate.sent(reference): 0.002})
+    assert calibration.with_work(point, reference) == point | {"work_units": 400}
 
 
 def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement() -> None:

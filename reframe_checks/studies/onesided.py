@@ -105,6 +105,7 @@ NEIGHBOUR_OVERLAP = Study(
     source="No paper's",
     workload=WORKLOAD,
     calibrate_points=True,
+    same_work={"exchange": "messages", "topology": "graph"},
     parameters=PARAMETERS,
     scales={
         "test": _beside(_halo(("messages", "alltoallv"), MIB), launches=1, samples=2, seconds=0.4, mpis=("mpich",)),
@@ -139,6 +140,7 @@ PARTITIONED_OVERLAP = Study(
     source="No paper's",
     workload=("microbench", "partitioned-overlap"),
     calibrate_points=True,
+    same_work={"mode": "whole"},
     parameters={
         "mode": Parameter("a partitioned message, a message a part, or one of all at the end", str, MODES),
         "partitions": Parameter("parts, computed one after the other", int),

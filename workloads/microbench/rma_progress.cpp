@@ -6,7 +6,8 @@
 // (computes), work_units, work (register), compute (real). Samples, one a repetition: as `overlap`, comm_s being the
 // operations while the target is inside MPI; on the origin worst_s, the longest of them while the target computes, and
 // the distribution latency_s, which has each of them: from the call to its completion at the target, with its
-// synchronisation; of synchronisation by epochs (pscw, fence) one value for the epoch.
+// synchronisation, the first one with what opens the epoch; of synchronisation by epochs (pscw, fence) one value for the
+// epoch.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -284,7 +285,7 @@ class RmaProgress final : public Experiment {
     open();
     const auto opened = Clock::now();
     if (is_origin()) {
-      operate();
+      operate(begin);
     } else if (computing) {
       MPI_Request none = MPI_REQUEST_NULL;
       times.inside = computation_.beside(none);
@@ -322,17 +323,17 @@ class RmaProgress final : public Experiment {
     }
   }
 
-  void operate() {
+  /// `began`: when the epoch was opened, for which an MPI may wait for the target: the first operation waits for it.
+  void operate(Clock::time_point began) {
     taken_s_.clear();
     if (!has_epoch(synchronisation_)) {
       for (std::size_t place = 0; place < count_; ++place) {
-        const auto begin = Clock::now();
+        const auto begin = place == 0 ? began : Clock::now();
         complete_one(place);
         taken_s_.push_back(seconds_since(begin));
       }
       return;
     }
-    const auto begin = Clock::now();
     if (synchronisation_ == "pscw") {
       require(MPI_Win_start(window_.partner(), 0, window_.handle()));
     }
@@ -344,7 +345,7 @@ class RmaProgress final : public Experiment {
     } else {
       require(MPI_Win_fence(MPI_MODE_NOSUCCEED, window_.handle()));
     }
-    taken_s_.push_back(seconds_since(begin));
+    taken_s_.push_back(seconds_since(began));
   }
 
   MPI_Request start(std::size_t place) {

@@ -54,8 +54,8 @@ class EventLoop {
     const auto burst = poll();
     if (announced()) {
       // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
-      if (burst.productive > 0 || traffic_)
-        sleep(asked_ ? shortest_rest() : rounds_.rest(rest_after(burst), shortest_rest()));
+      // Who asks from a window asks again when it has its answer.
+      if (!asked_ && (burst.productive > 0 || traffic_)) sleep(rounds_.rest(rest_after(burst), shortest_rest()));
       traffic_ = engine_.may_poll() && await_traffic(timeout_);
     } else {
       await_anything(burst);
