@@ -23,14 +23,29 @@ MOSTLY = 0.5  # of what can be won
 
 def sentence(profiles: Collection[Mapping[str, Any]], winnable_s: Mapping[int, float]) -> str:
     """The setting to try first; empty where none is known. `winnable_s`: of messages of so many bytes."""
-    fitting = {size: time for size, time in winnable_s.items() if DEFAULT - HEADER < size <= LONGEST}
+    fitting = {size: time for size, time in winnable_s.items() if _fits(size)}
     if not _is_open_mpi_over_tcp(profiles) or sum(fitting.values()) <= MOSTLY * sum(winnable_s.values()):
         return ""
-    limit = 1 << (max(fitting) + HEADER).bit_length()
     return (
-        f"Most of it is of messages of 64 KB to 1 MB. Open MPI moves these by itself over TCP with {EAGER_LIMIT}="
-        f"{limit}: try that first, without an engine."
+        f"Most of it is of messages of 64 KB to 1 MB. Open MPI moves these by itself over TCP with {_limit(fitting)}: "
+        "try that first, without an engine."
     )
+
+
+def for_sizes(mpi: str, sizes: Collection[int]) -> str:
+    """The same for messages of so many bytes that the MPI of this name does not move by itself."""
+    fitting = list(filter(_fits, sizes))
+    if not mpi.endswith("openmpi") or not fitting:
+        return ""
+    return f"Where Open MPI sends over TCP, try {_limit(fitting)} first: with it these messages move by themselves."
+
+
+def _fits(size: int) -> bool:
+    return DEFAULT - HEADER < size <= LONGEST
+
+
+def _limit(sizes: Collection[int]) -> str:
+    return f"{EAGER_LIMIT}={1 << (max(sizes) + HEADER).bit_length()}"
 
 
 def _is_open_mpi_over_tcp(profiles: Collection[Mapping[str, Any]]) -> bool:

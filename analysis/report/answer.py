@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from analysis import own_settings
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.times import PARTS
@@ -29,6 +30,7 @@ OWN_THREAD = "mpi-async"
 WHO = {REFERENCE: "the MPI alone", OWN_THREAD: "its own thread"}
 ENGINE_ORDER = ["adaptive", "offload", "mwait", "idle", "timer", "thread", "explicit"]
 MOST_SIZES = 8  # that are told of: the longest messages
+HIDES_LITTLE = 0.3  # overlap efficiency below which an MPI does not move a message by itself
 
 
 def time_bar(fact: dict[str, Any], longest_s: float) -> Markup:
@@ -77,12 +79,13 @@ class Answer:
     engine: str
     sizes: list[Size]
     pays: str = ""  # from which size on; empty of one size alone
+    first: str = ""  # a setting of the MPI's own to try before the engine
 
     @property
     def sentence(self) -> str:
         """For a terminal: "MPICH, adaptive: 4 MB 43 % shorter (41 to 45 %), 67.1 ms → 38.2 ms; 8 MB ..."."""
         return f"{self.title}, {self.engine}: " + "; ".join(
-            [*(f"{x.size} {x.change}, {x.times}" for x in self.sizes), *([self.pays] if self.pays else [])]
+            [*(f"{x.size} {x.change}, {x.times}" for x in self.sizes), *filter(None, (self.pays, self.first))]
         )
 
 
@@ -145,18 +148,20 @@ def _of(setting: Setting) -> Iterator[Answer]:
         return  # nothing has a time, or nothing but bare
     rows = setting.rows[(setting.rows["metric"] == "overlap_efficiency") & setting.rows["total_s"].notna()]
     engine = next((name for name in ENGINE_ORDER if (rows["variant"] == name).any()), None)
-    sizes, changes = [], []
+    sizes, changes, not_hidden = [], [], []
     for (size,), part in frames.groups(rows, ["size_bytes"]):
         facts = {str(row["variant"]): row for row in reversed(frames.rows(part))}  # of several points the first
         if engine and REFERENCE in facts and engine in facts:
             times = {name: float(facts[name]["total_s"]) for name in (REFERENCE, OWN_THREAD, engine) if name in facts}
             changes.append((float(size), _interval(facts[engine], facts[REFERENCE])))
+            not_hidden += [int(size)] if facts[REFERENCE]["value"] < HIDES_LITTLE else []
             longest = max(times.values())
             bars = [Bar(name, total, time_bar(facts[name], longest)) for name, total in times.items()]
             sizes.append(Size(bytes_text(size), _change(facts[engine], facts[REFERENCE]), bars))
     if engine and sizes:
         title = setting.title if setting.how == "measured" else f"{setting.title}, {setting.how}"
-        yield Answer(title, engine, sizes[-MOST_SIZES:], _pays(changes))
+        first = own_settings.for_sizes(setting.mpi, not_hidden)
+        yield Answer(title, engine, sizes[-MOST_SIZES:], _pays(changes), first)
 
 
 def _interval(fact: dict[str, Any], bare: dict[str, Any]) -> Interval:

@@ -20,12 +20,15 @@ from analysis.metrics.times import LIMIT, rounds_words
 from analysis.metrics.times import doubts as limit_doubts
 from analysis.records import frames
 from analysis.records.disturbance import took
-from analysis.report.answer import ENGINE_ORDER, Answer, Setting, answers, heading, settings
+from analysis.report.answer import ENGINE_ORDER, HIDES_LITTLE, Answer, Setting, answers, heading, settings
 from analysis.statistics.bootstrap import WIDE
 from analysis.statistics.interval import ENOUGH_LAUNCHES
 from analysis.words import added_text, bytes_text, in_order, plain, point_words, seconds_text
 
-PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
+PROGRESSES, DOES_NOT = (
+    0.85,
+    HIDES_LITTLE,
+)  # overlap efficiency from which / below which an MPI counts as progressing / not
 PREFERRED_SIZE = 4 << 20
 ENGINE = ENGINE_ORDER[0]
 TOLD = ("bare", "mpi-async", ENGINE)  # of sizes beside the one that is told of

@@ -59,6 +59,22 @@ def test_a_ratio_that_is_not_the_one_meant_is_said_with_the_verdict_for_it(tmp_p
     assert any(said.startswith("At 64 KB (the computation 0.70 times as long") for said in mpi.sentences)
 
 
+def test_a_setting_of_the_mpis_own_is_named_before_the_engine(tmp_path: Path) -> None:
+    """Of Open MPI, for messages of 64 KB to 1 MB that it does not move by itself."""
+    setting = "OMPI_MCA_btl_tcp_eager_limit"
+
+    def said(name: str, mpi: str, bare: Behaviour, *sizes: int) -> str:
+        behaviours = {mpi: {**VARIANTS, "bare": bare}}
+        made = session(tmp_path / name, mpis=behaviours, sizes=sizes)
+        (answer,) = verdict(evaluate(load([made]))).answers
+        return answer.sentence
+
+    assert f"try {setting}=524288 first" in said("a", "openmpi", Behaviour(0.0), 262144, 4194304)
+    assert setting not in said("b", "openmpi", Behaviour(0.9), 262144), "it moves it"
+    assert setting not in said("c", "openmpi", Behaviour(0.0), 4194304), "too long"
+    assert setting not in said("d", "mpich", Behaviour(0.0), 262144)
+
+
 @pytest.mark.parametrize(
     ("made", "changed", "doubt"),
     [
