@@ -25,10 +25,8 @@ from analysis.statistics.bootstrap import WIDE
 from analysis.statistics.interval import ENOUGH_LAUNCHES
 from analysis.words import added_text, bytes_text, in_order, plain, point_words, seconds_text
 
-PROGRESSES, DOES_NOT = (
-    0.85,
-    HIDES_LITTLE,
-)  # overlap efficiency from which / below which an MPI counts as progressing / not
+# Overlap efficiency from which / below which an MPI counts as progressing / not.
+PROGRESSES, DOES_NOT = 0.85, HIDES_LITTLE
 PREFERRED_SIZE = 4 << 20
 ENGINE = ENGINE_ORDER[0]
 TOLD = ("bare", "mpi-async", ENGINE)  # of sizes beside the one that is told of
