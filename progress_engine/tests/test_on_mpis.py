@@ -139,6 +139,16 @@ def test_many_processes_one_after_the_other(launcher: Launcher) -> None:
         assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_the_type_of_an_empty_message_is_not_asked_for(mpi: Mpi, tmp_path: Path) -> None:
+    """MPICH takes MPI_DATATYPE_NULL there; whoever asks for its size ends the program."""
+    program = Launcher(mpi, compiled(mpi, "cases.c:nothing_of_no_type", tmp_path))
+    for variant in ("off", "adaptive", "mwait", "offload"):
+        result = program.run(variant=variant)
+        assert (result.returncode, result.stderr) == (0, ""), variant
+        assert lines(result.stdout) == ["rank 0: done", "rank 1: done"]
+
+
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_a_failed_call_that_the_programs_handler_lets_pass_is_no_error_of_the_engines(mpi: Mpi, tmp_path: Path) -> None:
     """On MPICH such a call returns MPI_SUCCESS, with a rank that the communicator does not have."""

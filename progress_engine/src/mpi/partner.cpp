@@ -17,6 +17,7 @@ std::uint64_t key_of(const Runtime& runtime, MPI_Datatype type) {
 Partner::Does Partner::ring_before(Call& call, MPI_Comm communicator, int rank, long count, MPI_Datatype type) {
   const Runtime& runtime = call.runtime();
   if (!runtime.doorbell->has_neighbours()) return Does::look;
+  if (count == 0) return Does::ring;  // the type of nothing may be no type
   const int size = runtime.sizes.find(key_of(runtime, type));
   if (size == RankCache::unknown) return Does::learn;
   if (count * size < asks_from_bytes) return Does::ring;
