@@ -74,6 +74,7 @@ class Progress:
         self._launches = 0
         self._done = 0
         self._share = 0.0
+        self._skipped: set[tuple[str, ...]] = set()  # study, MPI and reason, which are said once
 
     def handle(self, event: dict[str, Any]) -> None:
         """One event of a job's runner."""
@@ -96,6 +97,11 @@ class Progress:
     def _launch(self, job: tuple[str, str], event: dict[str, Any]) -> None:
         self._done += 1
         self._left[job] = self._share * (1 - self._done / max(1, self._launches))
+        if event["status"] == "skipped":
+            why = (*job, str(event.get("reason")))
+            if why in self._skipped:
+                return
+            self._skipped.add(why)
         known = event.get("reason", "").startswith((EXPECTED, UNEXPECTED))
         words = event["reason"] if known else ": ".join(filter(None, (event["status"], event.get("reason"))))
         left = sum(self._left.values())

@@ -118,6 +118,17 @@ def test_elsewhere_each_launch_is_a_plain_line(where: str, terminal: Terminal, m
     ]
 
 
+def test_why_launches_are_skipped_is_said_once() -> None:
+    out = io.StringIO()
+    progress = Progress({("s", "mpich"): 0.0}, out)
+    about = {"study": "s", "mpi": "mpich", "seconds": 0.0, "event": "launch"}
+    for variant, reason in (("bare", "no cores"), ("off", "no cores"), ("idle", "no kernel"), ("bare", "no cores")):
+        progress.handle({**about, "variant": variant, "status": "skipped", "reason": reason})
+    progress.handle({**about, "mpi": "openmpi", "variant": "bare", "status": "skipped", "reason": "no cores"})
+    said = [line[9:].split(": ", 1)[1] for line in out.getvalue().splitlines()]
+    assert said == ["skipped: no cores (0.0 s)", "skipped: no kernel (0.0 s)", "skipped: no cores (0.0 s)"]
+
+
 # What each shell does when a word is to be completed, by hand: there is no terminal here.
 ASKED = {
     "bash": "{script}\nCOMP_WORDS=({words})\nCOMP_CWORD=2\n_bench_completion {bench}\necho ${{COMPREPLY[@]}}",
