@@ -6,8 +6,8 @@
 // (computes), work_units, work (register), compute (real). Samples, one a repetition: as `overlap`, comm_s being the
 // operations while the target is inside MPI; on the origin worst_s, the longest of them while the target computes, and
 // the distribution latency_s, which has each of them: from the call to its completion at the target, with its
-// synchronisation, the first one with what opens the epoch; of synchronisation by epochs (pscw, fence) one value for the
-// epoch.
+// synchronisation, the first one with what opens the epoch; of synchronisation by epochs (pscw, fence) one value for
+// the epoch.
 #include <fmt/format.h>
 #include <mpi.h>
 
