@@ -23,6 +23,7 @@ PATIENCE_S = 30.0  # of each side for the other
 SHORTEST_STREAM, LONGEST_STREAM = 1 << 20, 64 << 20
 _HEADER = struct.Struct("<Qd")  # bytes that follow, when they were sent; 0 bytes: the end
 _ELAPSED = struct.Struct("<d")
+_BUFFER = bytearray(1 << 18)  # of what is received
 
 
 def serve() -> None:
@@ -85,13 +86,14 @@ def set_up(connection: socket.socket) -> None:
     connection.settimeout(PATIENCE_S)
 
 
-def _received(connection: socket.socket, size: int) -> bytearray:
-    data = bytearray(size)
-    view, got = memoryview(data), 0
+def _received(connection: socket.socket, size: int) -> memoryview:
+    """What fits into the buffer is whole. Of a stream the last bytes: the pages of a new buffer would cost time."""
+    view, got = memoryview(_BUFFER), 0
     deadline = time.monotonic() + PATIENCE_S
     while got < size:
+        at = got % len(view)
         try:
-            part = connection.recv_into(view[got:], 0, socket.MSG_DONTWAIT)
+            part = connection.recv_into(view[at : at + size - got], 0, socket.MSG_DONTWAIT)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise TimeoutError("nothing came") from None
@@ -99,4 +101,4 @@ def _received(connection: socket.socket, size: int) -> bytearray:
         if part == 0:
             raise ConnectionError("the other side is gone")
         got += part
-    return data
+    return view[:size]
