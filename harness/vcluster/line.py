@@ -3,7 +3,7 @@
 
 htb at both ends of each cable. After a pause what is in its bucket leaves at once, and of the packet that empties it
 the rest, too, since tokens may become negative: so far a message is ahead of its line. A bucket must hold what passes
-while a timer is late, 105 us here: one of 1600 bytes loses up to 14 % of 1 Gb/s.
+while a timer is late, 105 us here: one of 1600 bytes loses up to 7 % of 1 Gb/s.
 
 A packet is as long as the MTU; where that is shorter, up to a bucketful of frames go as one (segmentation offload). A
 timer's interrupt a packet takes up to 50 us of a CPU in a virtual machine: at 1 Gb/s two nodes that compute hide 0.9 of
