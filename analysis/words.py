@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from analysis.records.load import CALIBRATED
+from harness.base import sizes
 
 MPI_TITLES = {
     "mpich": "MPICH",
@@ -18,6 +19,8 @@ MPI_TITLES = {
     "debian-openmpi": "Open MPI (Debian)",
 }
 MPI_ORDER = list(MPI_TITLES)
+
+bytes_text = sizes.bytes_text
 
 
 def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
@@ -29,14 +32,6 @@ def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
 
 def mpi_title(mpi: str) -> str:
     return MPI_TITLES.get(mpi, mpi)
-
-
-def bytes_text(size: float) -> str:
-    """4194304 -> '4 MB': powers of two, as message sizes are."""
-    for power, unit in ((30, "GB"), (20, "MB"), (10, "KB")):
-        if size >= 1 << power:
-            return f"{size / (1 << power):.4g} {unit}"
-    return f"{size:g} B"
 
 
 def points_text(number: int) -> str:

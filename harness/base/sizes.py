@@ -19,3 +19,11 @@ def in_bytes(name: str, text: str) -> str:
     """The value of what is a size by its name as a number, 64KB as 65536; any other as it is."""
     size = size_of(text) if name.endswith("_bytes") and not text.isdecimal() else None
     return text if size is None else str(size)
+
+
+def bytes_text(size: float) -> str:
+    """4194304 -> '4 MB': powers of two, as message sizes are."""
+    for power, unit in ((30, "GB"), (20, "MB"), (10, "KB")):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.4g} {unit}"
+    return f"{size:g} B"

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from harness.base import process
 from harness.base.errors import UsageError
 from harness.base.paths import python
+from harness.base.sizes import bytes_text
 from harness.base.variants import Recipe, polls, with_settings
 from harness.job import known_failures, reap, records, verify
 from harness.job.plan import Launch, Plan, Point, Side
@@ -31,12 +33,14 @@ REASON = "the job was killed during this launch"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a launch ended: `status` as in the record's end line, the reason if not ok, its wall time."""
+    """How a launch ended: `status` as in the record's end line, the reason if not ok, its wall time, and what it found
+    in a few words."""
 
     launch: Launch
     status: str
     reason: str
     seconds: float
+    found: str = ""
 
 
 class Interrupted(BaseException):
@@ -116,6 +120,16 @@ def command(plan: Plan, recipe: Recipe, options: list[str], side: Side | None = 
     return recipe.line(plan.platform.launch_command, [*plan.workload, *options, *own])
 
 
+def step_words(record: RecordFile) -> str:
+    """How long a step took at the longest message: the median of the slowest rank. Empty where nothing was stepped."""
+    steps: dict[int, list[float]] = {}
+    for line in record.points:
+        if times := line.get("samples", {}).get("total_s"):
+            steps.setdefault(line["point"].get("size_bytes", 0), []).append(statistics.median(times))
+    size = max(steps, default=0)
+    return f"a step of {bytes_text(size)} takes {1e3 * max(steps[size]):.3g} ms" if size else ""
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One try at `points` of a launch."""
@@ -148,7 +162,7 @@ class Attempt:
         _fill(left, self.points, status, reason)
         left.points += [records.unmeasured(point, "skipped", why) for point, why in self.skipped]
         self._keep(left, status, reason, launch_s=ended.seconds)
-        return Outcome(self.launch, status, reason, ended.seconds)
+        return Outcome(self.launch, status, reason, ended.seconds, step_words(left))
 
     @property
     def _scratch(self) -> Path:

@@ -326,6 +326,7 @@ class Runner:
             status=outcome.status,
             reason=outcome.reason,
             seconds=outcome.seconds,
+            found=outcome.found,
         )
 
     def _tell(self, **facts: Any) -> None:

@@ -107,10 +107,12 @@ class Progress:
         left = sum(self._left.values())
         rest = f", about {time_text(left)} left" if left > 1 else ""
         place = f"{event['mpi']} {self._done}/{self._launches} {event['variant']}"
+        found = event.get("found", "")
+        words += f", {found}" if found and event["status"] == "ok" else ""
         line = f"  {place}: {words} ({event['seconds']:.1f} s{rest})"
         if self._bar and (known or event["status"] not in ("ok", "skipped")):
             self._say(line)
-        self._step(f"{event['study']} {place}", line)
+        self._step(f"{event['study']} {place}{found and ': '}{found}", line)
 
     def _step(self, text: str, line: str) -> None:
         """What went as it should: the bar's, or a line of its own where there is none."""

@@ -18,7 +18,7 @@ import pytest
 from harness.base import machine, variants
 from harness.base.variants import Recipe
 from harness.job import known_failures, records
-from harness.job.launch import Attempt, context, name_of
+from harness.job.launch import Attempt, context, name_of, step_words
 from harness.job.plan import Launch, Plan, Side
 from harness.job.reap import kill, marked
 from harness.job.records import Folders, RecordFile
@@ -241,6 +241,15 @@ def test_a_setting_is_the_same_in_other_words() -> None:
     told = {"preset": "adaptive", "active": True, "settings": {"burst": 4, "pcontrol": True, "wait": "futex"}}
     assert engine_of(0, "adaptive:burst=7:burst=004:pcontrol=1:wait=futex", told) is None
     assert engine_of(0, "adaptive:wait=epoll", told) == "rank 0 ran with wait=futex instead of wait=epoll"
+
+
+def test_what_a_launch_found_is_the_slowest_ranks_step_at_the_longest_message() -> None:
+    def line(size: int, *seconds: float) -> dict[str, Any]:
+        return {"point": {"size_bytes": size}, "samples": {"total_s": list(seconds)}}
+
+    found = [line(65536, 9.0), line(4194304, 0.03, 0.04, 0.05), line(4194304, 0.01), {"point": {}, "status": "failed"}]
+    assert step_words(RecordFile(points=found)) == "a step of 4 MB takes 40 ms"
+    assert step_words(RecordFile(points=found[-1:])) == ""
 
 
 def test_a_variable_that_a_process_did_not_see_is_found(plan: Plan) -> None:

@@ -28,7 +28,7 @@ JOB = {"study": "overlap-ratio", "mpi": "mpich"}
 EVENTS: list[dict[str, Any]] = [
     {"event": "job", **JOB, "launches": 4},
     {"event": "tried", **JOB, "seconds": 10.0},
-    {"event": "launch", **JOB, "variant": "bare", "status": "ok", "seconds": 10.0},
+    {"event": "launch", **JOB, "variant": "bare", "status": "ok", "seconds": 10.0, "found": "a step takes 1 ms"},
     {"event": "launch", **JOB, "variant": "adaptive", "status": "failed", "reason": "it broke", "seconds": 10.0},
     {"event": "launch", **JOB, "variant": "off", "status": "skipped", "reason": "expected failure: so", "seconds": 5.0},
 ]
@@ -112,7 +112,7 @@ def test_elsewhere_each_launch_is_a_plain_line(where: str, terminal: Terminal, m
     assert words == [
         "overlap-ratio on mpich: 4 launches, about 60 s",
         "mpich once to try it: ok (10.0 s, about 40 s left)",
-        "mpich 1/4 bare: ok (10.0 s, about 30 s left)",
+        "mpich 1/4 bare: ok, a step takes 1 ms (10.0 s, about 30 s left)",
         "mpich 2/4 adaptive: failed: it broke (10.0 s, about 20 s left)",
         "mpich 3/4 off: expected failure: so (5.0 s, about 10 s left)",
     ]
