@@ -14,7 +14,6 @@ from typing import Any
 from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import BACK_TO_BACK, COMPUTES_FOR, DEFENSIBLE, ROUND_TRIPS, SIZE
 from reframe_checks.studies.gemini import PARAMETERS, WORKLOAD
-from reframe_checks.studies.onesided import OVERLAPPING
 from reframe_checks.studies.pioman import OVERLAP_RATIO
 from reframe_checks.study import Grid, Parameter, Scale, Study
 from workloads.apps.benchmarks import ASYNC_SIZES, SIZES
@@ -22,6 +21,8 @@ from workloads.apps.table import CASES
 
 GROUP = "cross-check"
 VARIANTS = ("bare", "mpi-async")  # a progress thread of the MPI's own is where the tools disagree
+# IMB-ASYNC refuses a thread level above the one that it asks for, as MPICH's own progress thread brings it.
+OF_ASYNC = ("bare", "adaptive", "offload")
 COLLECTIVES = ("ibcast", "ireduce", "iallreduce", "ialltoall", "igather", "iscatter", "iallgather")
 THEIRS = (
     "imb-point-to-point", "imb-nonblocking-collectives", "imb-async", "osu-latency", "osu-bw",
@@ -110,7 +111,7 @@ def _beside(
         workload=workload,
         calibrate_points=True,
         parameters=parameters,
-        scales=_scales((grid,), 20, 1.0, variants=OVERLAPPING),
+        scales=_scales((grid,), 20, 1.0, variants=OF_ASYNC),
     )
 
 
@@ -124,7 +125,7 @@ _OURS_BESIDE = (
 
 def _theirs(number: int, name: str) -> Study:
     case = CASES[name][1]
-    variants = OVERLAPPING if name == "imb-async" else VARIANTS
+    variants = OF_ASYNC if name == "imb-async" else VARIANTS
     return _study(
         number,
         name,
