@@ -121,7 +121,7 @@ def command(plan: Plan, recipe: Recipe, options: list[str], side: Side | None = 
 
 
 def step_words(record: RecordFile) -> str:
-    """How long a step took at the longest message: the median of the slowest rank. Empty where nothing was stepped."""
+    """How long a step took at the longest message, of the slowest point and rank the median; empty where none was."""
     steps: dict[int, list[float]] = {}
     for line in record.points:
         if times := line.get("samples", {}).get("total_s"):

@@ -107,8 +107,8 @@ class Progress:
         left = sum(self._left.values())
         rest = f", about {time_text(left)} left" if left > 1 else ""
         place = f"{event['mpi']} {self._done}/{self._launches} {event['variant']}"
-        found = event.get("found", "")
-        words += f", {found}" if found and event["status"] == "ok" else ""
+        found = event.get("found", "") if event["status"] == "ok" else ""
+        words += f", {found}" if found else ""
         line = f"  {place}: {words} ({event['seconds']:.1f} s{rest})"
         if self._bar and (known or event["status"] not in ("ok", "skipped")):
             self._say(line)

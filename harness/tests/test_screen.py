@@ -29,7 +29,15 @@ EVENTS: list[dict[str, Any]] = [
     {"event": "job", **JOB, "launches": 4},
     {"event": "tried", **JOB, "seconds": 10.0},
     {"event": "launch", **JOB, "variant": "bare", "status": "ok", "seconds": 10.0, "found": "a step takes 1 ms"},
-    {"event": "launch", **JOB, "variant": "adaptive", "status": "failed", "reason": "it broke", "seconds": 10.0},
+    {
+        "event": "launch",
+        **JOB,
+        "variant": "adaptive",
+        "status": "failed",
+        "reason": "it broke",
+        "seconds": 10.0,
+        "found": "no",
+    },
     {"event": "launch", **JOB, "variant": "off", "status": "skipped", "reason": "expected failure: so", "seconds": 5.0},
 ]
 
