@@ -69,7 +69,7 @@ def findings() -> dict[str, Any]:
         "mpis": {mpi.name: mpi.installed() for mpi in MPIS.values()},
         "slurm": _slurm(),
         "spack": spack.supported() or f"{shutil.which('spack')}, {spack.version()}",
-        "missing_packages": environment.missing_packages("build", "vcluster", "test"),
+        "missing_packages": environment.missing_packages("build", "all targets", "vcluster", "test"),
         "engine": _engine(),
     }
 

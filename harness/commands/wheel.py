@@ -69,7 +69,7 @@ def wheel(
         raise UsageError(f"--to {to}: it is a file; name a folder.")
     if platform.machine() != "x86_64" or debian.why_not():
         raise UsageError("./bench wheel builds on Debian, on x86_64: the wheel is made of a machine's own packages.")
-    environment.ensure_packages("build")
+    environment.ensure_packages("build", "all targets")
     environment.ensure_group("wheel")
     environment.ensure_mpis(*(MPIS[name] for name in WORKLOADS_FOR))
     _ensure_sysroot()

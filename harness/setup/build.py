@@ -20,9 +20,11 @@ from harness.setup.environment import ensure_mpis
 CMAKE = str(VENV / "bin" / "cmake")
 AT_ONCE = 3  # a compiler takes half a gigabyte, and each build has two at least
 LOOK_LIMIT_S = 30.0
+WITHOUT = "configured_without.stamp"  # in a build's folder: the packages of "all targets" that were not here
 ENGINE = ("progress_engine/all",)
 WITHOUT_OFFLOAD = ("engine_to_preload",)
 OF_ENGINE = {*ENGINE, *WITHOUT_OFFLOAD, "progress_profile"}
+OF_DEMO = {*WITHOUT_OFFLOAD, "microbench"}  # what needs the packages of each build alone
 PREBUILT = ROOT / "prebuilt"  # what a wheel brings (./bench wheel); pip puts the engine and its tools into a prefix
 
 
@@ -133,12 +135,17 @@ def build_presets(builds: Sequence[Build]) -> None:
     if PREBUILT.exists():
         asked = {f"{target} of {one.preset}" for one in builds for target in one.targets if target not in OF_ENGINE}
         say(f"not all of this is in the wheel, so it is built here: {', '.join(sorted(asked)) or builds[0].preset}")
-    environment.ensure_packages("build")
+    few = all(OF_DEMO.issuperset(one.targets) for one in builds)
+    environment.ensure_packages("build", *(() if few else ("all targets",)))
     alike = [one for one in builds if one.preset in MPIS or one.preset in ABIS]
     stages = ([one for one in builds if one not in alike[1:]], alike[1:])
     at_once = [stage[start : start + AT_ONCE] for stage in stages for start in range(0, len(stage), AT_ONCE)]
     with setup_lock():
-        run_steps([one.configuration() for one in builds if not _configured(one.folder, ROOT)])
+        anew = [one for one in builds if not _configured(one.folder, ROOT)]
+        for one in anew:
+            one.folder.mkdir(parents=True, exist_ok=True)
+            write_stamp(one.folder / WITHOUT, " ".join(environment.missing_packages("all targets")))
+        run_steps([one.configuration() for one in anew])
         for some in at_once:
             left = [one for one in some if not _up_to_date(str(one.folder), one.targets, one.environment)]
             run_steps([one.compilation(len(left)) for one in left])
@@ -176,7 +183,7 @@ def build_smpi(targets: Sequence[str]) -> None:
 
 
 def _build_with_simgrid(name: str, source: Path, options: Sequence[str], targets: Sequence[str]) -> None:
-    environment.ensure_packages("build", "simulator")
+    environment.ensure_packages("build", "all targets", "simulator")
     variables = build_variables(None)
     folder = BUILD_DIR / name
     with setup_lock():
@@ -190,9 +197,13 @@ def _build_with_simgrid(name: str, source: Path, options: Sequence[str], targets
 
 
 def _configured(folder: Path, source: Path) -> bool:
-    """Whether the folder is configured, and for these sources: they may have moved since, which CMake refuses."""
-    cache = folder / "CMakeCache.txt"
+    """Whether the folder is configured, with all packages that are here now, and for these sources: they may have moved
+    since, which CMake refuses."""
+    cache, without = folder / "CMakeCache.txt", folder / WITHOUT
     if not (folder / "build.ninja").exists() or not cache.exists():
+        return False
+    lacked = set(without.read_text().split()) if without.exists() else set()
+    if lacked - {*environment.missing_packages("all targets")}:
         return False
     return f"CMAKE_HOME_DIRECTORY:INTERNAL={source.resolve()}\n" in cache.read_text()
 

@@ -20,7 +20,7 @@ from harness.sites.systems import SYSTEMS_DIR, Opened, System
 def supported() -> str | None:
     """None, or the sentence why nothing can be simulated here. Installs what is missing where it may."""
     try:
-        environment.ensure_packages("build", "simulator")
+        environment.ensure_packages("build", "all targets", "simulator")
     except Failure as error:
         return f"the simulator needs SimGrid. {error}"
     return None

@@ -15,7 +15,7 @@ import pytest
 
 from harness.base import mpis
 from harness.base.mpis import MPIS
-from harness.base.paths import BUILD_DIR
+from harness.base.paths import BUILD_DIR, ROOT
 from harness.setup import build, environment
 
 WITHOUT_MPI = ("progress_engine_core", "workloads_core", "workloads_driver", "microbench_without_mpi")
@@ -148,3 +148,31 @@ def test_a_build_of_sources_that_have_moved_is_configured_again(tmp_path: Path) 
     (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={before}\n")
     assert build._configured(folder, before)
     assert not build._configured(folder, now)
+
+
+def test_what_a_demo_builds_needs_few_packages_and_what_comes_later_has_the_folder_configured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    missing = ["libboost-fiber-dev", "libgtest-dev"]
+    monkeypatch.setattr(build, "BUILD_DIR", tmp_path)
+    monkeypatch.setattr(build, "_up_to_date", lambda *_: True)
+    monkeypatch.setattr(environment, "ensure_packages", lambda *purposes: asked.append(purposes))
+    monkeypatch.setattr(environment, "missing_packages", lambda *_: missing)
+    steps: list[str] = []
+    monkeypatch.setattr(build, "run_steps", lambda some: steps.extend(one.title for one in some))
+    folder = tmp_path / "mpich"
+
+    def built(*targets: str) -> None:
+        build.build_presets([build.Build("mpich", MPIS["mpich"], targets)])
+        (folder / "build.ninja").touch()
+        (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={ROOT}\n")
+
+    for _ in range(2):
+        built(*build.engine(offload=False), "microbench")
+    assert asked == [("build",)] * 2 and steps == ["configuring build/mpich"]
+    missing.clear()
+    built("ult")
+    assert asked[2] == ("build", "all targets") and len(steps) == 2
+    built("ult")
+    assert len(steps) == 2
