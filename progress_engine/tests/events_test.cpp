@@ -109,10 +109,15 @@ TEST(Events, LeaveAProgramAloneThatWaitsAtOnce) {
   EXPECT_TRUE(program.engine.stop(patience));
 }
 
+// Each poll moves something small.
 class Counted : public ProgressFunction {
  public:
   explicit Counted(std::atomic<int>& polls) : polls_(polls) {}
-  void poll() override { ++polls_; }
+  void poll() override {
+    ++polls_;
+    for (const Nanoseconds start = now(); now() - start < microseconds(12);) {
+    }
+  }
 
  private:
   std::atomic<int>& polls_;
@@ -124,34 +129,65 @@ class CeaselessTraffic : public NoTraffic {
 };
 
 // An answer that leaves between two starts of an exchange overtakes the program's own requests.
-TEST(Events, LetAProgramStartAllOfAnExchangeFirst) {
-  constexpr int exchanges = 20;
+struct Exchanges {
   std::atomic<int> polls{0};
-  Engine engine(make_policy(resolve_values("adaptive", {{"rest_us", "0"}})), std::make_unique<Counted>(polls),
-                std::make_unique<CeaselessTraffic>());
+  Engine engine{make_policy(resolve_values("adaptive", {{"rest_us", "0"}})), std::make_unique<Counted>(polls),
+                std::make_unique<CeaselessTraffic>()};
   ThreadSlot& slot = engine.activity().acquire();
-  engine.start();
-  EXPECT_TRUE(eventually([&] {  // whom other work delays between two starts is polled for
-    int undisturbed = 0;
-    for (int i = 0; i < exchanges; ++i) {
-      const int before = polls;
-      for (int started = 0; started < 20; ++started) {
-        Activity::note_start(slot, 1, Activity::unbounded);
-        engine.after_call(slot);
-        for (const Nanoseconds begin = now(); now() - begin < microseconds(10);) {
-        }
-      }
-      undisturbed += polls == before ? 1 : 0;
-      EXPECT_TRUE(eventually([&] { return polls > before; })) << "then it helps";
-      slot.depth = 1;
-      add(slot.completed, 20);
-      slot.depth = 0;
-      engine.after_call(slot);
-      wait(microseconds(2000));
+
+  void start(Nanoseconds packing) {
+    Activity::note_start(slot, 1, Activity::unbounded);
+    engine.after_call(slot);
+    for (const Nanoseconds begin = now(); now() - begin < packing;) {
     }
-    return undisturbed > exchanges * 2 / 3;
-  }));
-  EXPECT_TRUE(engine.stop(patience));
+  }
+
+  void complete(int operations) {
+    slot.depth = 1;
+    add(slot.completed, operations);
+    slot.depth = 0;
+    engine.after_call(slot);
+  }
+
+  // Whether most of some exchanges were let start all their operations, however often other work delays a start.
+  bool are_let_start(int operations, Nanoseconds packing) {
+    constexpr int exchanges = 20;
+    return eventually([&] {
+      int undisturbed = 0;
+      for (int i = 0; i < exchanges; ++i) {
+        const int before = polls;
+        for (int started = 0; started < operations; ++started) start(started + 1 < operations ? packing : 0);
+        undisturbed += polls == before ? 1 : 0;
+        EXPECT_TRUE(eventually([&] { return polls > before; })) << "then it helps";
+        complete(operations);
+        wait(microseconds(2000));
+      }
+      return undisturbed > exchanges * 2 / 3;
+    });
+  }
+};
+
+TEST(Events, LetAProgramStartAllOfAnExchangeFirst) {
+  Exchanges program;
+  program.engine.start();
+  EXPECT_TRUE(program.are_let_start(20, microseconds(10)));
+  EXPECT_TRUE(program.engine.stop(patience));
+}
+
+TEST(Events, LearnForHowLongAProgramPacksBetweenTwoStarts) {
+  Exchanges program;
+  program.engine.start();
+  EXPECT_TRUE(program.are_let_start(3, microseconds(300)));
+  EXPECT_TRUE(program.engine.stop(patience));
+}
+
+TEST(Events, LetAProgramStartAllOfItWhileAnOlderOperationIsPolledFor) {
+  Exchanges program;
+  program.engine.start();
+  program.start(0);
+  EXPECT_TRUE(eventually([&] { return program.polls > 0; }));
+  EXPECT_TRUE(program.are_let_start(30, microseconds(15)));
+  EXPECT_TRUE(program.engine.stop(patience));
 }
 
 // The report tells both: one time is not counted twice.

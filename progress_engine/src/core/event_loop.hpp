@@ -10,6 +10,7 @@
 #include "core/arming.hpp"
 #include "core/engine.hpp"
 #include "core/polling_interval.hpp"
+#include "core/settling.hpp"
 #include "platform/placement.hpp"
 
 namespace progress_engine {
@@ -45,13 +46,16 @@ class EventLoop {
 
  private:
   void work() {
-    if (!in_busy_period_ && announced() && engine_.activity().progress_users() == 0 && !all_are_started()) return;
+    const bool called = !in_busy_period_ || operations_of_program() != operations_;
+    if (called && announced() && engine_.activity().progress_users() == 0 && !all_are_started()) return;
     if (!std::exchange(in_busy_period_, true)) begin_busy_period();
     note_operations();
     look_by_time();
     // It still computes: what the poll before won it would not have had by waiting at once.
     gain_ += std::exchange(won_, 0) + won_since_poll(now());
+    const auto pending = engine_.activity().pending();
     const auto burst = poll();
+    if (called && burst.productive > 0) settling_.polled(pending, polled_);
     if (announced()) {
       // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
       // Who asks from a window asks again when it has its answer.
@@ -62,16 +66,14 @@ class EventLoop {
     }
   }
 
-  // Who starts several operations is in and out of MPI meanwhile. Not between two of them: an answer that leaves before
-  // the program's own requests lets the partner send its data first, and over one connection what the partner answers
-  // to those requests then waits behind all of it (UCX over TCP: the two directions of an exchange, one after the
-  // other).
+  // Not between two starts of one exchange, see Settling.
   bool all_are_started() {
     constexpr int most_times = 8;
     auto operations = operations_of_program();
-    if (operations == rung_operations_ && now() - rung_ >= settling) return true;
-    for (int times = 0; times < most_times; ++times) {
-      sleep(settling);
+    if (operations == rung_operations_ && now() - rung_ >= settling_.time()) return true;
+    const Nanoseconds end = now() + 2 * Settling::longest;
+    for (int times = 0; times < most_times && now() < end; ++times) {
+      sleep(settling_.time());
       if (!engine_.may_poll()) return false;
       if (std::exchange(operations, operations_of_program()) == operations) break;
     }
@@ -127,6 +129,7 @@ class EventLoop {
   // What the program started and completed since the last poll, and who began to sleep until the engine has moved a
   // message (a blocking call that is none of those operations): answers may be near.
   void note_operations() {
+    settling_.looked(engine_.activity().pending(), now());
     const auto operations = operations_of_program();
     if (std::exchange(operations_, operations) == operations) return;
     noted_ = now();
@@ -171,6 +174,7 @@ class EventLoop {
 
   void park() {
     traffic_ = false;
+    settling_.looked(engine_.activity().pending(), now());
     if (in_busy_period_) end_busy_period();
     settle();  // whoever waits at once rings for nothing, and has no busy periods
     if (!arming_.armed()) return;
@@ -187,7 +191,7 @@ class EventLoop {
     // not take the CPU from the program for it (EEVDF), and decides anew at its next tick alone, milliseconds later.
     if (!announced()) return;
     const bool follows = computes_for_ > worth_following * interval_.price();
-    sleep(follows ? settling : interval_.current());
+    sleep(follows ? settling_.time() : interval_.current());
     if (follows) traffic_ = engine_.may_poll() && (lies_unread() || await_traffic(timeout_));
     if (!engine_.may_poll()) note_period(0);
   }
@@ -342,6 +346,7 @@ class EventLoop {
   PollingInterval interval_;
   UnannouncedInterval unannounced_;
   RoundsInterval rounds_;
+  Settling settling_;
   Arming arming_;
   bool may_disarm_;  // who sleeps until the engine has moved his message cannot do without it
   Nanoseconds timeout_;
@@ -375,7 +380,6 @@ class EventLoop {
   static constexpr Nanoseconds shortest_look = microseconds(1000);
   static constexpr Nanoseconds looks = 8;
   static constexpr Nanoseconds standstill = microseconds(200);  // many times what a wake costs
-  static constexpr Nanoseconds settling = microseconds(50);     // many times what a call takes
   Nanoseconds rung_ = 0;                                        // when, by a call of the program
   std::uint64_t rung_operations_ = 0;                           // then
   std::uint64_t operations_ = 0;                                // at the last poll, see note_operations()

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/settling.hpp"
+
+#include <gtest/gtest.h>
+
+namespace progress_engine {
+namespace {
+
+constexpr Nanoseconds soon = microseconds(400);
+
+// A poll finds the receives alone, and the sends are started after it.
+void poll_too_early(Settling& settling, int times) {
+  for (int i = 0; i < times; ++i) {
+    settling.polled(2, microseconds(1));
+    settling.looked(2, microseconds(1) + soon / 2);
+    settling.looked(4, microseconds(1) + soon);
+  }
+}
+
+void poll_in_time(Settling& settling, int times) {
+  for (int i = 0; i < times; ++i) {
+    settling.polled(4, microseconds(1));
+    settling.looked(4, microseconds(1) + soon);
+    settling.looked(4, microseconds(1) + 2 * Settling::longest);
+  }
+}
+
+TEST(Settling, TakesLongerForAProgramThatPacksBetweenTwoStarts) {
+  Settling settling;
+  EXPECT_EQ(settling.time(), Settling::shortest);
+  poll_too_early(settling, 3);
+  EXPECT_EQ(settling.time(), 8 * Settling::shortest);
+  poll_too_early(settling, 10);
+  EXPECT_EQ(settling.time(), Settling::longest);
+}
+
+TEST(Settling, IsAsShortAsBeforeForWhoStartsAllAtOnce) {
+  Settling settling;
+  poll_too_early(settling, 10);
+  poll_in_time(settling, 200);
+  EXPECT_EQ(settling.time(), Settling::shortest);
+}
+
+// Who has waited tells nothing; neither does what is started long after the poll's own operations have ended.
+TEST(Settling, LearnsNothingFromWhoWaits) {
+  Settling settling;
+  settling.polled(4, microseconds(1));
+  settling.looked(3, microseconds(1) + soon);
+  settling.looked(9, microseconds(1) + soon);
+  EXPECT_EQ(settling.time(), Settling::shortest);
+  settling.looked(12, 0);
+  EXPECT_EQ(settling.time(), Settling::shortest);
+}
+
+}  // namespace
+}  // namespace progress_engine
