@@ -8,27 +8,28 @@ namespace {
 
 constexpr Nanoseconds soon = microseconds(400);
 
-// A poll finds the receives alone, and the sends are started after it.
-void poll_too_early(Settling& settling, int times) {
+// A poll finds the receives alone, and the sends are started after it; some may have completed when it shows.
+void poll_too_early(Settling& settling, int times, int completed = 0) {
   for (int i = 0; i < times; ++i) {
-    settling.polled(2, microseconds(1));
-    settling.looked(2, microseconds(1) + soon / 2);
-    settling.looked(4, microseconds(1) + soon);
+    settling.polled({100, 2}, microseconds(1));
+    settling.looked({100, 2}, microseconds(1) + soon / 2);
+    settling.looked({102, 4 - completed}, microseconds(1) + soon);
   }
 }
 
 void poll_in_time(Settling& settling, int times) {
   for (int i = 0; i < times; ++i) {
-    settling.polled(4, microseconds(1));
-    settling.looked(4, microseconds(1) + soon);
-    settling.looked(4, microseconds(1) + 2 * Settling::longest);
+    settling.polled({100, 4}, microseconds(1));
+    settling.looked({100, 4}, microseconds(1) + soon);
+    settling.looked({100, 4}, microseconds(1) + 2 * Settling::longest);
   }
 }
 
 TEST(Settling, TakesLongerForAProgramThatPacksBetweenTwoStarts) {
   Settling settling;
   EXPECT_EQ(settling.time(), Settling::shortest);
-  poll_too_early(settling, 3);
+  poll_too_early(settling, 2);
+  poll_too_early(settling, 1, 1);
   EXPECT_EQ(settling.time(), 8 * Settling::shortest);
   poll_too_early(settling, 10);
   EXPECT_EQ(settling.time(), Settling::longest);
@@ -41,14 +42,13 @@ TEST(Settling, IsAsShortAsBeforeForWhoStartsAllAtOnce) {
   EXPECT_EQ(settling.time(), Settling::shortest);
 }
 
-// Who has waited tells nothing; neither does what is started long after the poll's own operations have ended.
+// Who has waited for all that the poll found may have begun the next exchange.
 TEST(Settling, LearnsNothingFromWhoWaits) {
   Settling settling;
-  settling.polled(4, microseconds(1));
-  settling.looked(3, microseconds(1) + soon);
-  settling.looked(9, microseconds(1) + soon);
-  EXPECT_EQ(settling.time(), Settling::shortest);
-  settling.looked(12, 0);
+  poll_too_early(settling, 3, 2);
+  settling.polled({100, 4}, microseconds(1));
+  settling.looked({100, 3}, microseconds(1) + soon);
+  settling.looked({109, 9}, microseconds(1) + soon);
   EXPECT_EQ(settling.time(), Settling::shortest);
 }
 

@@ -53,9 +53,9 @@ class EventLoop {
     look_by_time();
     // It still computes: what the poll before won it would not have had by waiting at once.
     gain_ += std::exchange(won_, 0) + won_since_poll(now());
-    const auto pending = engine_.activity().pending();
+    const auto before = Settling::of(engine_.activity());
     const auto burst = poll();
-    if (called && burst.productive > 0) settling_.polled(pending, polled_);
+    if (called && burst.productive > 0) settling_.polled(before, polled_);
     if (announced()) {
       // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
       // Who asks from a window asks again when it has its answer.
@@ -68,15 +68,13 @@ class EventLoop {
 
   // Not between two starts of one exchange, see Settling.
   bool all_are_started() {
-    constexpr int most_times = 8;
     auto operations = operations_of_program();
     if (operations == rung_operations_ && now() - rung_ >= settling_.time()) return true;
-    const Nanoseconds end = now() + 2 * Settling::longest;
-    for (int times = 0; times < most_times && now() < end; ++times) {
+    const Nanoseconds end = now() + std::min(16 * settling_.time(), 2 * Settling::longest);
+    do {
       sleep(settling_.time());
       if (!engine_.may_poll()) return false;
-      if (std::exchange(operations, operations_of_program()) == operations) break;
-    }
+    } while (std::exchange(operations, operations_of_program()) != operations && now() < end);
     return true;
   }
 
@@ -110,14 +108,14 @@ class EventLoop {
     return awaited_since_ > 0 ? interval_.shortened_for_a_sleeper(polled_ - awaited_since_) : interval_.current();
   }
 
-  // More of a message gathers. After what moved no data comes an answer, or the next message's handshake: the rest then
-  // is a share of the time since the program's last start or completion.
+  // More of a message gathers. After what moved no data comes an answer, or the next message's handshake: then a share
+  // of the time since the program's last start or completion.
   Nanoseconds rest_after(const BurstResult& burst) {
     if (bulk_ || interval_.is_bulk(burst.productive_time)) return gathering();
     return std::min(gathering(), std::max(interval_.price(), (polled_ - noted_) / 4));
   }
 
-  // A neighbour that rang before it sent something may not have sent it yet: then the next look is soon.
+  // A neighbour that rang may not have sent anything yet: then the next look is soon.
   void note_who_waits(const BurstResult& burst) {
     if (burst.awaited)
       awaited_since_ = polled_;
@@ -129,7 +127,7 @@ class EventLoop {
   // What the program started and completed since the last poll, and who began to sleep until the engine has moved a
   // message (a blocking call that is none of those operations): answers may be near.
   void note_operations() {
-    settling_.looked(engine_.activity().pending(), now());
+    settling_.looked(Settling::of(engine_.activity()), now());
     const auto operations = operations_of_program();
     if (std::exchange(operations_, operations) == operations) return;
     noted_ = now();
@@ -174,7 +172,7 @@ class EventLoop {
 
   void park() {
     traffic_ = false;
-    settling_.looked(engine_.activity().pending(), now());
+    settling_.looked(Settling::of(engine_.activity()), now());
     if (in_busy_period_) end_busy_period();
     settle();  // whoever waits at once rings for nothing, and has no busy periods
     if (!arming_.armed()) return;
