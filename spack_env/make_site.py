@@ -137,7 +137,7 @@ def _cray() -> Iterator[External]:
 SYSTEM_PREFIXES = ("/", "/usr", "/usr/local")
 SYSTEM_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 PROGRAMS = (
-    "mpicc", "mpicxx", "mpic++", "mpif77", "mpif90", "mpifort", "mpifc",
+    "mpicc", "mpicc_abi", "mpicxx", "mpic++", "mpif77", "mpif90", "mpifort", "mpifc",
     "mpiexec", "mpiexec.hydra", "mpirun", "hydra_pmi_proxy", "ompi_info", "prterun", "prte", "prted", "mpichversion",
 )  # fmt: skip
 INTEL = "intel-oneapi-mpi"

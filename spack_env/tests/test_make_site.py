@@ -11,6 +11,7 @@ import yaml
 
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
+from harness.setup.build import ABIS
 from spack_env import externals, make_site, mpis
 
 MPICH = {"MPICH_VERSION": '"4.1.2"'}
@@ -127,21 +128,24 @@ def test_crays_mpi_says_by_its_module_where_it_is(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", WHEEL_MPIS)
-def test_a_wheels_shim_links_its_own_library(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "command"), [*((name, "mpicc") for name in WHEEL_MPIS), ("mpich", ABIS["standard-abi"].wrapper)]
+)
+def test_a_wheels_shim_links_its_own_library(name: str, command: str, tmp_path: Path) -> None:
     mpi = MPIS[name]
     if not mpi.installed():
         pytest.skip(f"{mpi.title} is not installed")
     found = mpis.identify(mpi.mpicc, mpi.environment() if mpi.family == "intel" else {})
     assert isinstance(found, mpis.Found)
     prefix = Path(make_site.external(found, tmp_path).prefix)
-    (wrapper,) = prefix.rglob("bin/mpicc")
+    (wrapper,) = prefix.rglob(f"bin/{command}")
     program = tmp_path / "program"
     source = tmp_path / "program.c"
     source.write_text("#include <mpi.h>\nint main(void) { return MPI_Finalize(); }\n")
     subprocess.run([wrapper, source, "-o", program], check=True, timeout=120)
     needed = subprocess.check_output(["ldd", program], text=True, timeout=120)
     assert str(mpi.prefix.resolve()) in needed.replace(str(mpi.prefix), str(mpi.prefix.resolve()))
+    assert (ABIS["standard-abi"].library in needed) == (command != "mpicc")
     (header,) = (
         prefix.rglob("include/mpi.h") if name != "intel-mpi" else [next(iter(prefix.glob("mpi/*/include/mpi.h")))]
     )
