@@ -28,12 +28,12 @@ POINT = {"pattern": "both", "size_bytes": 65536, "work_units": 1000}
 SAMPLER = ["--min-samples=3", "--max-samples=3", "--warmup=1", "--time-box-s=5"]
 
 
-def activated(environment: SiteEnvironment) -> dict[str, str]:
-    """The environment variables as they are where the Spack environment is active."""
-    script = f'eval "$(spack env activate --sh {shlex.quote(str(environment.folder))})" && env -0'
+def activated(environment: Path) -> dict[str, str]:
+    """The environment variables as they are where the Spack environment in this folder is active."""
+    script = f'eval "$(spack env activate --sh {shlex.quote(str(environment))})" && env -0'
     done = process.answer(["sh", "-c", script], TIMEOUT_S)
     if done.status != 0:
-        raise Failure(f"Environment {environment.environment.name} cannot be activated: {done.err.strip()[-500:]}")
+        raise Failure(f"Environment {environment.name} cannot be activated: {done.err.strip()[-500:]}")
     return dict(pair.split("=", 1) for pair in done.out.split("\0") if "=" in pair)
 
 
@@ -56,7 +56,7 @@ def _launch(environment: SiteEnvironment, launcher: str, folder: Path) -> record
     files = [f"--points={folder}/points.json", f"--context={folder}/context.json", f"--output={folder}/record.jsonl"]
     workload = [str(environment.bin / "microbench"), "overlap", *files, *SAMPLER]
     command = how.line(shlex.split(launcher), workload)
-    variables = activated(environment) | dict(environment.environment.needs) | _as_root()
+    variables = activated(environment.folder) | dict(environment.environment.needs) | _as_root()
     ended = process.run(command, variables, folder / "log", TIMEOUT_S)
     if ended.status != 0:
         how_ended = "did not end in time" if ended.status is None else f"ended with status {ended.status}"

@@ -18,6 +18,7 @@ import yaml
 from harness.base.errors import Failure
 from harness.base.paths import ROOT
 from harness.job.records import RecordFile
+from harness.setup.build import ABIS
 from spack_env import make_site
 from spack_env import smoke as spack_smoke
 from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
@@ -72,6 +73,8 @@ def load(name: str) -> Recipe:
     for directive in DIRECTIVES:
         setattr(package, directive, _recorder(recipe.calls[directive]))
     package.any_combination_of = lambda *values: values  # type: ignore[attr-defined]
+    package.run_before = lambda *_, **__: lambda method: method  # type: ignore[attr-defined]
+    package.InstallError = RuntimeError  # type: ignore[attr-defined]
     parts = ["spack_repo", "builtin", "build_systems", "cmake"]
     modules = [".".join(parts[: n + 1]) for n in range(len(parts))]
     stand_ins = {module: types.ModuleType(module) for module in modules}
@@ -131,6 +134,30 @@ def test_a_recipe_is_one_class_of_its_project(name: str) -> None:
     wanted = {LIBRARIES[library] for library in re.findall(r"find_library\(\s*(?:PE_)?(\w+)_LIBRARY", text)}
     wanted |= {FOUND[one] for one in set(re.findall(r"find_package\(\s*(\w+)", text)) - WITHOUT_PACKAGE - switched}
     assert wanted <= recipe.dependencies
+
+
+def test_the_variant_of_the_standards_abi_builds_with_its_wrapper_or_says_that_it_is_not_there(tmp_path: Path) -> None:
+    """The same wrapper as ./bench's, and all else as the build for the MPI's own ABI has it."""
+    ran: list[tuple[str, ...]] = []
+    wrapper = tmp_path / ABIS["standard-abi"].wrapper
+    package = types.SimpleNamespace(
+        spec={"mpi": types.SimpleNamespace(mpicc=str(tmp_path / "mpicc"))},
+        build_directory="/build", root_cmakelists_dir="/sources",
+        std_cmake_args=["-DCMAKE_INSTALL_PREFIX=/prefix"], cmake_args=lambda: [f"-DMPI_C_COMPILER={tmp_path}/mpicc"],
+        define=lambda name, value: f"-D{name}={value}",
+        module=types.SimpleNamespace(make_jobs=2, cmake=lambda *words: ran.append(words)),
+    )  # fmt: skip
+    (recipe,) = load("progress_engine").classes
+    with pytest.raises(RuntimeError, match=f"{wrapper} is not there"):
+        recipe.install_for_standard_abi(package)  # type: ignore[attr-defined]
+    assert not ran
+    wrapper.touch()
+    recipe.install_for_standard_abi(package)  # type: ignore[attr-defined]
+    configured, built = ran
+    assert "-DCMAKE_INSTALL_PREFIX=/prefix" in configured
+    assert [word for word in configured if "MPI_C_COMPILER" in word][-1] == f"-DMPI_C_COMPILER={wrapper}"
+    assert configured[configured.index("-B") + 1] == built[built.index("--build") + 1] != package.build_directory
+    assert built[-2:] == ("--target", "install")
 
 
 def test_the_recipe_builds_every_workload_unless_told_otherwise() -> None:

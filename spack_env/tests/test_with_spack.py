@@ -20,6 +20,7 @@ import pytest
 from harness.base.errors import Failure
 from harness.base.paths import ROOT
 from harness.cli import main
+from harness.tests import compiler
 from harness.tests.sessions import bench
 from spack_env import make_site, mpis
 from spack_env import site_environment as spack
@@ -176,6 +177,53 @@ def test_the_recipes_variants_concretise(tmp_path: Path) -> None:
     assert not done([*with_variants(tmp_path, here(DEFAULT), variants), "concretize"])
     locked = json.loads((tmp_path / "spack.lock").read_bytes())["concrete_specs"].values()
     assert {"argobots", "boost"} <= {node["name"] for node in locked}
+
+
+@pytest.fixture(scope="module")
+def for_two_abis(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the variant `standard_abi`, of which the engine is installed, and a program in C."""
+    environment, folder = here(DEFAULT), tmp_path_factory.mktemp("two-abis")
+    command = with_variants(folder, environment, {"progress-engine": "+standard_abi"})
+    for words in (["concretize"], ["install", *environment.install_options(), "progress-engine"]):
+        assert not done([*command, *words])
+    (folder / "app.c").write_text(compiler.PROGRAM)
+    return folder
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.parametrize("start", ["app", "script"])
+@pytest.mark.parametrize(("wrapper", "library"), [("mpicc", "libmpi.so.12"), ("mpicc_abi", "libmpi_abi.so.1")])
+def test_one_prefix_serves_both_abis(
+    for_two_abis: Path, wrapper: str, library: str, start: str, tmp_path: Path
+) -> None:
+    """progress-run sees what a program needs; what a script starts it cannot see, so there the chooser does."""
+    variables = spack_smoke.activated(for_two_abis)
+    (tmp_path / "script").write_text(f"#!/bin/sh\n{tmp_path}/app\n")
+    (tmp_path / "script").chmod(0o755)
+    command = [wrapper, str(for_two_abis / "app.c"), "-o", str(tmp_path / "app")]
+    subprocess.run(command, env=variables, check=True, timeout=100)
+    engine = ["progress-run", "--variant", "adaptive", "--set", f"report_file={tmp_path}/report.%r", "--"]
+    command = ["mpiexec", "-n", "2", *engine, str(tmp_path / start)]
+    subprocess.run(command, env=variables, check=True, timeout=100)
+    for rank in range(2):
+        report = json.loads((tmp_path / f"report.{rank}").read_text())
+        assert (report["active"], report["preset"], report["abi"]) == (True, "adaptive", library)
+        assert report["tracked"] > 0
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+def test_the_tools_for_both_abis_are_those_of_the_mpis_own(for_two_abis: Path) -> None:
+    """It is the one of a program that names no MPI."""
+    said = subprocess.check_output(["progress-info", "--json"], env=spack_smoke.activated(for_two_abis), timeout=100)
+    assert json.loads(said)["built_for"] == "libmpi.so.12"
+
+
+@pytest.mark.full
+def test_the_standards_abi_wants_an_mpi_that_has_it(tmp_path: Path) -> None:
+    refused = done([*with_variants(tmp_path, here("openmpi"), {"progress-engine": "+standard_abi"}), "concretize"])
+    assert "only MPICH 5 has mpicc_abi" in refused
 
 
 @pytest.mark.full

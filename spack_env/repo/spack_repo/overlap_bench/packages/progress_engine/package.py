@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from spack.package import any_combination_of, depends_on, license, requires, variant, version
+from spack.package import InstallError, any_combination_of, depends_on, license, requires, run_before, variant, version
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 
@@ -23,6 +23,7 @@ class ProgressEngine(CMakePackage):
         description="Adapters for user-level threads: who waits in MPI lets other threads of the same core run",
     )
     variant("fortran", default=False, description="For programs in Fortran, too: an MPI with its Fortran bindings")
+    variant("standard_abi", default=False, description="For programs of MPI 5's standard ABI, too, in the same prefix")
     variant("tests", default=False, description="Build the unit tests and run them with spack install --test")
 
     depends_on("c", type="build")
@@ -40,6 +41,7 @@ class ProgressEngine(CMakePackage):
 
     for _mpi in ("mpich", "openmpi"):  # the others have no build without
         requires(f"^{_mpi}+fortran", when=f"+fortran ^[virtuals=mpi] {_mpi}", msg="This MPI has no Fortran bindings.")
+    requires("^[virtuals=mpi] mpich@5:", when="+standard_abi", msg="Of Spack's MPIs only MPICH 5 has mpicc_abi.")
     requires("%gcc@12:", "%clang@15:", policy="one_of", msg="The engine is written in C++20.")
     requires("platform=linux", msg="The engine waits on Linux's futex, epoll and eventfd.")
 
@@ -62,3 +64,16 @@ class ProgressEngine(CMakePackage):
             self.define("CMAKE_DISABLE_FIND_PACKAGE_benchmark", True),
             self.define_from_variant("OVERLAP_BENCH_TESTS", "tests"),
         ]
+
+    @run_before("cmake", when="+standard_abi")
+    def install_for_standard_abi(self):
+        """A second build. First, since the tools that stay are those installed last: they take a program that names no
+        MPI for one of the MPI's own ABI.
+        """
+        wrapper = f"{self.spec['mpi'].mpicc}_abi"
+        if not Path(wrapper).exists():
+            raise InstallError(f"{wrapper} is not there: MPICH has it where it was configured with --enable-mpi-abi.")
+        folder = f"{self.build_directory}-standard-abi"
+        options = [*self.std_cmake_args, *self.cmake_args(), self.define("MPI_C_COMPILER", wrapper)]
+        self.module.cmake("-S", self.root_cmakelists_dir, "-B", folder, *options)
+        self.module.cmake("--build", folder, "--parallel", str(self.module.make_jobs), "--target", "install")
