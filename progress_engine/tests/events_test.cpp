@@ -136,6 +136,7 @@ struct Exchanges {
   ThreadSlot& slot = engine.activity().acquire();
 
   void start(Nanoseconds packing) {
+    add(slot.long_messages, 1);
     Activity::note_start(slot, 1, Activity::unbounded);
     engine.after_call(slot);
     for (const Nanoseconds begin = now(); now() - begin < packing;) {

@@ -29,6 +29,7 @@ struct alignas(128) BasicThreadSlot {
   Atomic<std::uint64_t> started{0};
   Atomic<std::uint64_t> completed{0};
   Atomic<std::uint64_t> weight{0};             // of what was started, see BasicActivity::needs_progress()
+  Atomic<std::uint64_t> long_messages{0};      // among them, point to point
   Atomic<std::uint64_t> rings{0};              // of neighbours' doorbells
   Atomic<std::uint64_t> window_operations{0};  // into others' windows
   Atomic<std::uint64_t> window_wait{0};        // nanoseconds in calls that wait for those
@@ -139,6 +140,7 @@ class BasicActivity {
   std::uint64_t completed() const { return sum(&Slot::completed); }
   // Of what was started: each operation that needs progress weighs `unbounded`.
   std::uint64_t weight() const { return sum(&Slot::weight); }
+  std::uint64_t long_messages() const { return sum(&Slot::long_messages); }
   std::uint64_t rings() const { return sum(&Slot::rings); }
   std::uint64_t window_operations() const { return sum(&Slot::window_operations); }
   Nanoseconds window_wait() const { return static_cast<Nanoseconds>(sum(&Slot::window_wait)); }
@@ -271,6 +273,9 @@ class BasicParking {
     wait(word_, seen, bound);
     return true;
   }
+
+  // The next ring is asked for, though nobody sleeps.
+  void ask() { word_.fetch_or(watched, std::memory_order_relaxed); }
 
   // May be true when the last one has just left; false only if a ring would reach nobody.
   bool anyone() const { return (word_.load(std::memory_order_relaxed) & anybody) != 0; }

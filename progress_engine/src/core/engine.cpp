@@ -241,7 +241,9 @@ BurstResult Engine::poll(Worker& worker, EventSource* events) {
 
 void Engine::wake_for_work() {
   if (policy_.trigger == Trigger::outside) activity_.order_leaving();
-  if (may_poll()) parking_.ring();
+  if (!may_poll()) return;
+  if (called() == 0) called_.store(now(), std::memory_order_relaxed);
+  parking_.ring();
 }
 
 void Engine::do_more_after_call() {

@@ -112,6 +112,13 @@ class Engine {
       wake_for_work();
   }
 
+  // The engine's thread may ask when the program's next call ends: then called() is that time, and 0 before.
+  void ask_for_call() {
+    called_.store(0, std::memory_order_relaxed);
+    parking_.ask();
+  }
+  Nanoseconds called() const { return called_.load(std::memory_order_relaxed); }
+
   // A window came to be: others will connect to reach into it.
   void expect_connections() { expects_connections_.store(true, std::memory_order_relaxed); }
 
@@ -192,6 +199,7 @@ class Engine {
   std::atomic<bool> forbidden_{false};
   std::atomic<bool> disarmed_{false};
   std::atomic<std::uint64_t> turn_{0};
+  std::atomic<Nanoseconds> called_{0};
   PhaseMeter phases_;
   std::atomic<int> exclusive_sections_{0};
   std::atomic<bool> expects_connections_{false};

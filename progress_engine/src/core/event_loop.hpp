@@ -55,7 +55,10 @@ class EventLoop {
     gain_ += std::exchange(won_, 0) + won_since_poll(now());
     const auto before = Settling::of(engine_.activity());
     const auto burst = poll();
-    if (called && burst.productive > 0) settling_.polled(before, polled_);
+    if (called && burst.productive > 0) {
+      settling_.polled(before, polled_);
+      engine_.ask_for_call();
+    }
     if (announced()) {
       // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
       // Who asks from a window asks again when it has its answer.
@@ -127,7 +130,7 @@ class EventLoop {
   // What the program started and completed since the last poll, and who began to sleep until the engine has moved a
   // message (a blocking call that is none of those operations): answers may be near.
   void note_operations() {
-    settling_.looked(Settling::of(engine_.activity()), now());
+    settling_.looked(Settling::of(engine_.activity()), engine_.called(), now());
     const auto operations = operations_of_program();
     if (std::exchange(operations_, operations) == operations) return;
     noted_ = now();
@@ -172,7 +175,7 @@ class EventLoop {
 
   void park() {
     traffic_ = false;
-    settling_.looked(Settling::of(engine_.activity()), now());
+    settling_.looked(Settling::of(engine_.activity()), engine_.called(), now());
     if (in_busy_period_) end_busy_period();
     settle();  // whoever waits at once rings for nothing, and has no busy periods
     if (!arming_.armed()) return;

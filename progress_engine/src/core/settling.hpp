@@ -15,23 +15,24 @@ namespace progress_engine {
 // and over one connection what it answers to those requests waits behind all of it: the two directions go one after the
 // other.
 //
-// How long a program packs shows by polls that came too early: after such a poll the program starts more, and has not
-// completed yet all that the poll found. Then the next polls come later. Who starts all at once and then computes is
-// soon answered as early as before.
+// How long a program packs shows by polls that came too early: soon after such a poll the program starts a message,
+// before it has completed all that the poll found. Then the next polls come later. Who starts all at once and then
+// computes is soon answered as early as before.
 //
 // Used by the engine's thread alone. Times in nanoseconds of now().
 class Settling {
  public:
-  static constexpr Nanoseconds shortest = microseconds(50);   // many times what a call takes
-  static constexpr Nanoseconds longest = microseconds(1000);  // who is outside MPI for longer computes
+  static constexpr Nanoseconds shortest = microseconds(50);  // many times what a call takes
+  static constexpr Nanoseconds longest = microseconds(500);  // who is outside MPI for longer computes
 
   struct Operations {
     std::uint64_t started = 0;
+    std::uint64_t messages = 0;  // of them, long and point to point
     std::int64_t pending = 0;
-
-    bool operator==(const Operations&) const = default;
   };
-  static Operations of(const Activity& activity) { return {activity.started(), activity.pending()}; }
+  static Operations of(const Activity& activity) {
+    return {activity.started(), activity.long_messages(), activity.pending()};
+  }
 
   // For so long the program has started and completed nothing before it is polled for.
   Nanoseconds time() const { return time_; }
@@ -42,15 +43,14 @@ class Settling {
     polled_ = now;
   }
 
-  // At each later look.
-  void looked(const Operations& found, Nanoseconds now) {
-    if (polled_ == never) return;
-    const bool untouched = found == found_;
-    if (untouched && now - polled_ < longest) return;  // too soon to say
+  // At each later look. `called`: when the program's first call after that poll ended; 0: none has yet.
+  void looked(const Operations& found, Nanoseconds called, Nanoseconds now) {
+    if (polled_ == never || (called == 0 && now - polled_ < longest)) return;
     const auto more = static_cast<std::int64_t>(found.started - found_.started);
-    if (untouched)
+    const bool computes = called == 0 || called - polled_ >= longest;
+    if (computes)
       time_ = std::max(shortest, time_ - time_ / remembered);
-    else if (more > 0 && found.pending > more)
+    else if (found.messages > found_.messages && found.pending > more)
       time_ = std::min(longest, 2 * time_);
     polled_ = never;
   }

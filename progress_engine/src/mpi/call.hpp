@@ -146,8 +146,10 @@ class Call {
   }
   // The same of a message of `count` elements of `type`, at most, that no partner waits to hear of.
   PE_ALWAYS_INLINE void started_message(int code, const MPI_Request* request, long count, MPI_Datatype type) {
-    if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null)
-      Activity::note_start(slot(), 1, weight_of(count, type));
+    if (!counts() || code != MPI_SUCCESS || *request == runtime_->handles.request_null) return;
+    const auto weight = weight_of(count, type);
+    if (weight == Activity::unbounded) add(slot().long_messages, 1);
+    Activity::note_start(slot(), 1, weight);
   }
   // The same of a file operation: some MPIs may not be polled until it has completed.
   void started_exclusive(int code, const MPI_Request* request);
