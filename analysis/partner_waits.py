@@ -4,6 +4,7 @@
 A wait before the partner has called its send or receive is for a late partner (Scalasca's late sender, late receiver):
 no progress engine wins it. What is left could be shorter by as much as one of the two computed while both had called,
 and nobody had to be in MPI for that but a progress engine: before the wait the one that waits, during it the partner.
+What a thread computed before several of its waits hides no more than its own length of all of them together.
 A collective operation is the same with all its processes as partners: none is complete before all have called, where
 each needs something of each. Where nobody knows what the partners did all that was waited could be won.
 """
@@ -11,6 +12,7 @@ each needs something of each. Where nobody knows what the partners did all that 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -112,10 +114,11 @@ class _Waits:
 
     def __init__(self, profile: Mapping[str, Any], calls: Calls, first: int) -> None:
         columns = np.array(profile["waits"], dtype=float).T
-        operation, stream, number, call, begin, self.time, self.share, self.computed = columns
+        operation, stream, number, call, begin, self.time, self.share, self.computed, thread, outside = columns
         self.rank = profile["rank"]
         self.operation = operation.astype(int)
-        _, self.call = np.unique(call, return_inverse=True)
+        _, first_of_call, self.call = np.unique(call, return_index=True, return_inverse=True)
+        self.thread, self.outside = thread[first_of_call], outside[first_of_call]
         self.begin = _after(profile, first, begin)
         self.blocks = np.array([row["completion"] is None for row in profile["operations"]])[self.operation]
         self.own, self.partner, self.partner_waits = (np.full(len(begin), np.nan) for _ in range(3))
@@ -132,19 +135,24 @@ class _Waits:
     def _late(self) -> Floats:
         return np.nan_to_num(np.clip(self.partner - self.begin, 0, self.time))
 
-    def _computed_beside(self) -> Floats:
-        """By one of the two, while both had called and this one did not wait, or the other one did not."""
+    def _computed_before(self) -> Floats:
+        """By this process, while both had called and it did not wait: as if it were spread evenly."""
         span, both = self.begin - self.own, self.begin - np.fmax(self.own, self.partner)
         part = np.divide(np.maximum(both, 0), span, out=np.zeros_like(span), where=span > 0)
-        own = self.computed * np.minimum(1.0, part)  # as if it were spread evenly
+        before: Floats = self.computed * np.minimum(1.0, part)
+        return before
+
+    def _computed_by_partner(self) -> Floats:
+        """While both had called, this one waited, and the partner did not."""
         until = np.minimum(self.begin + self.time, self.partner_waits)
-        beside = own + np.maximum(0, until - np.maximum(self.begin, self.partner))
+        beside = np.maximum(0, until - np.maximum(self.begin, self.partner))
         return np.where(np.isnan(self.partner), np.inf, beside)
 
     def share_out(self, found: defaultdict[Place, Found]) -> None:
         """Those of one call wait for the latest partner, and as long as the last message takes."""
-        late, could = self._of_call(self._late()), self._of_call(self._computed_beside())
-        could = np.minimum(self.time - late, could)
+        before, partners = self._computed_before(), self._computed_by_partner()
+        late, beside = self._of_call(self._late()), self._of_call(before + partners)
+        could = np.minimum(self.time - late, beside) - self._hidden_twice(before, partners, self.time - late)
         said = np.where(self.blocks, 0, np.minimum(self.time, self._of_call(self.computed)))
         part = NS * self.share / self.time
         late_s, more_s = (np.bincount(self.operation, part * what) for what in (late, could - said))
@@ -153,6 +161,50 @@ class _Waits:
 
     def _of_call(self, values: Floats) -> Floats:
         """Of each the largest of its call."""
-        most = np.zeros(self.call.max() + 1)
+        return self._each_call(values)[self.call]
+
+    def _each_call(self, values: Floats) -> Floats:
+        most = np.zeros(len(self.thread))
         np.maximum.at(most, self.call, values)
-        return most[self.call]
+        return most
+
+    def _hidden_twice(self, before: Floats, partners: Floats, waited: Floats) -> Floats:
+        """What would have to be hidden behind a computation that hides an earlier wait already, of each its call's."""
+        length, others = self._each_call(before), self._each_call(partners)
+        wanted = np.clip(self._each_call(waited) - others, 0, length)
+        lacking = np.zeros_like(length)
+        for thread in np.unique(self.thread[wanted > 0]):
+            mine = np.flatnonzero((self.thread == thread) & (wanted > 0))
+            mine = mine[np.argsort(self.outside[mine], kind="stable")]
+            begins, ends = self.outside[mine] - length[mine], self.outside[mine]
+            earliest_from_here = np.minimum.accumulate(begins[::-1])[::-1]
+            alone = np.append(True, earliest_from_here[1:] >= ends[:-1])  # from what came before
+            alone &= np.append(alone[1:], True)
+            computation = Computation()
+            for at, begin, end in zip(mine[~alone], begins[~alone], ends[~alone], strict=True):
+                lacking[at] = wanted[at] - computation.take(begin, end, wanted[at])
+        return lacking[self.call]
+
+
+class Computation:
+    """Of one thread: which intervals of it hide waits. Asked in the order of their ends, each wait takes the earliest
+    that is left of its interval: so the sum is the largest there is."""
+
+    def __init__(self) -> None:
+        self.begins: list[float] = []
+        self.ends: list[float] = []
+
+    def take(self, begin: float, end: float, most: float) -> float:
+        """How much of the interval was left, `most` at most."""
+        first = last = bisect_left(self.ends, begin)
+        start = min([begin, *self.begins[first : first + 1]])
+        at, taken = begin, 0.0
+        while True:
+            limit = min([end, *self.begins[last : last + 1]])
+            part = min(max(0.0, limit - at), most - taken)
+            at, taken = at + part, taken + part
+            if taken >= most or last == len(self.begins) or self.begins[last] >= end:
+                break
+            at, last = self.ends[last], last + 1
+        self.begins[first:last], self.ends[first:last] = [start], [at]
+        return taken

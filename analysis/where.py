@@ -26,7 +26,7 @@ from analysis.text_table import markdown
 from analysis.words import bytes_text, seconds_text
 
 PATTERN = "profile.*.json"
-VERSION = 3
+VERSION = 4
 KEYS = {
     *("rank", "world_size", "host", "elapsed_s", "inside_s", "began_ns", "pace", "clock_error_ns", "operations"),
     *("numbers_receives", "streams", "waits"),

@@ -127,7 +127,7 @@ def _described(profile: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _waits_of(profile: Mapping[str, Any], first: int, names: Mapping[tuple[int, int], str]) -> Iterator[dict[str, Any]]:
     """One a call: it may complete several operations."""
     seen: set[int] = set()
-    for operation, _stream, _number, call, begin, time, _share, _computed in profile["waits"]:
+    for operation, _stream, _number, call, begin, time, *_ in profile["waits"]:
         if call not in seen:
             seen.add(call)
             yield {

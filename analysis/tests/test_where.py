@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,6 +17,7 @@ import pytest
 
 from analysis import where
 from analysis.errors import UsageError
+from analysis.partner_waits import Computation
 from analysis.report.where_page import RANKS, page, timeline
 
 LINES = {("/app", 16): "halo() app.c:7", ("/app", 32): "halo() app.c:9", ("/app", 48): "main() app.c:20"}
@@ -113,6 +115,7 @@ def test_who_waits_at_once_is_told_to_start_earlier(tmp_path: Path) -> None:
 
 
 MS = 1_000_000
+THREAD = 0x7F00_0000_1000
 SIZE = {"tag": 7, "size": 2}
 
 
@@ -123,9 +126,12 @@ def stream(peer: int, sends: bool, *starts_ms: int, waits_ms: tuple[int, ...] | 
     return {"peer": peer, "sends": sends, **SIZE, **at}
 
 
-def wait(number: int, begin: int, time: int, computed: int, call: int = 1, share: int | None = None) -> list[int]:
-    """[row, stream, number, call, begin, time, share, computed], times in ms."""
-    return [0, 0, number, call, begin * MS, time * MS, (time if share is None else share) * MS, computed * MS]
+def wait(
+    number: int, begin: int, time: int, computed: int, call: int = 1, share: int | None = None, outside: int = 100
+) -> list[int]:
+    """[row, stream, number, call, begin, time, share, computed, thread, outside], times in ms."""
+    times = (begin, time, time if share is None else share, computed)
+    return [0, 0, number, call, *(one * MS for one in times), THREAD, outside * MS]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +165,51 @@ def test_a_call_that_waits_for_several_waits_for_the_latest_partner(tmp_path: Pa
     (found,) = where.read(tmp_path, named).rows
     assert found.late_s == pytest.approx(0.04)
     assert found.winnable_s == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    ("computed_ms", "winnable_s"),
+    [
+        ((60, 60), 0.06),  # two messages that are waited for one after the other behind one computation
+        ((60, 30), 0.06),  # the second was started in the middle of it: the first one takes what came before
+        ((30, 60), 0.06),
+        ((60, 0), 0.05),
+        ((20, 60), 0.06),
+        ((20, 20), 0.02),
+    ],
+)
+def test_what_was_computed_hides_one_wait_alone(
+    tmp_path: Path, computed_ms: tuple[int, int], winnable_s: float
+) -> None:
+    """Rank 1 computes until 60 ms, and waits twice for 50 ms; its partner waited all the time."""
+    written(tmp_path, 0, 0.2, streams=[stream(1, True, 0, 0)])
+    alone = sum(min(50, computed) for computed in computed_ms)  # as the profiler says
+    row = operation(0.12, 0.1, alone / 1000, count=2)
+    starts = [60 - computed for computed in computed_ms]
+    waits = [wait(at, 60 + 50 * at, 50, computed_ms[at], call=at, outside=60) for at in (0, 1)]
+    written(tmp_path, 1, 0.2, row, streams=[stream(0, False, *starts)], waits=waits)
+    (found,) = where.read(tmp_path, named).rows
+    assert found.winnable_s == pytest.approx(winnable_s)
+
+
+def most_hidden(waits: list[tuple[int, int, int]]) -> int:
+    """One unit of computation after the other hides one of the wait that must end first (EDF, which is optimal)."""
+    left, hidden = [most for _, _, most in waits], 0
+    for time in range(max(end for _, end, _ in waits)):
+        open_ = [at for at, (begin, end, _) in enumerate(waits) if begin <= time < end and left[at]]
+        if open_:
+            left[min(open_, key=lambda at: waits[at][1])] -= 1
+            hidden += 1
+    return hidden
+
+
+def test_no_division_of_a_computation_hides_more_than_the_one_that_is_made() -> None:
+    chance = random.Random(1)
+    for _ in range(2000):
+        windows = [(begin, begin + chance.randint(1, 8)) for begin in chance.choices(range(12), k=chance.randint(1, 6))]
+        waits = [(begin, end, chance.randint(1, end - begin)) for begin, end in sorted(windows, key=lambda one: one[1])]
+        computation = Computation()
+        assert sum(computation.take(*wait_) for wait_ in waits) == most_hidden(waits), waits
 
 
 @pytest.mark.parametrize("blocks", [False, True])
@@ -256,7 +307,7 @@ def lines_to_read(folder: Path, ranks: int) -> int:
     for rank in range(ranks):
         streams = [stream((rank + way) % ranks, sends, *starts, waits_ms=tuple(starts))
                    for way in (-1, 1) for sends in (True, False)]  # fmt: skip
-        waits = [[0, at % 4, at // 4, at, at * MS, MS, MS, MS] for at in range(100)]
+        waits = [[0, at % 4, at // 4, at, at * MS, MS, MS, MS, THREAD, at * MS] for at in range(100)]
         written(folder, rank, 1.0, operation(1, 1, 1), streams=streams, waits=waits)
     run = 0
 
@@ -376,7 +427,7 @@ def test_profiles_of_two_runs_are_not_mixed(tmp_path: Path) -> None:
     ("text", "sentence"),
     [(None, "holds no profile"), ("{", "damaged"), ("[]", "damaged"),
      (json.dumps({"version": where.VERSION}), "damaged"),
-     ('{"version": 99}', "is of version 99; this reads version 3")],
+     ('{"version": 99}', "is of version 99; this reads version 4")],
 )  # fmt: skip
 def test_what_is_no_profile_is_a_sentence(tmp_path: Path, text: str | None, sentence: str) -> None:
     if text is not None:

@@ -22,6 +22,7 @@ IN_C = IN_FORTRAN | {
     (0, "persistent"),
     (1, "persistent"),
     (1, "shared"),
+    (1, "one_by_one"),
     (1, "some"),
     (1, "cancelled"),
     (0, "unlock"),
@@ -61,6 +62,8 @@ def check(said: str, found: Where, file: str, function: str = "{}") -> set[tuple
         assert (name not in PARTNER_UNKNOWN) * (1 - NEAR) * late - clocks <= lost <= (1 + NEAR) * late + clocks, site
         winnable = parts * sum(row.winnable_s for row in mine)
         assert winnable <= inside - lost + clocks, site
+        if name == "one_by_one":
+            assert winnable <= computed / 2 + clocks, site
         if name in LATE and late > 0:
             assert lost >= (inside - delay) / 2, site
         if name in PARTNER_UNKNOWN:

@@ -123,3 +123,16 @@ Report make_report_if_possible();
 void write_report();
 
 }  // namespace progress_engine
+
+// ---- the functions themselves
+// Each has its PMPI_ twin: Fortran bindings and tools above the engine enter there. `call` gets the MPI's own function
+// as `next`. Arguments are whole words where a handle may be among them.
+#define PE_ENTRY(name, Type, parameters, call)                 \
+  PE_INTERPOSED int entry_of_##name parameters __asm__(#name); \
+  int entry_of_##name parameters {                             \
+    static constinit Next<Type> next(#name);                   \
+    return call;                                               \
+  }
+#define PE_ENTRIES(name, Type, parameters, call) \
+  PE_ENTRY(name, Type, parameters, call)         \
+  PE_ENTRY(P##name, Type, parameters, call)

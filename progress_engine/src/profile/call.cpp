@@ -299,7 +299,9 @@ Completing::~Completing() {
                              .begin = call_.entered_,
                              .time = time,
                              .share = share,
-                             .computed = hidden},
+                             .computed = hidden,
+                             .thread = &call_.clock_,
+                             .outside = call_.entered_ - call_.clock_.inside},
                             one.pending.messages);
   }
 }

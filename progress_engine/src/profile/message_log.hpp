@@ -40,6 +40,8 @@ struct Wait {
   Nanoseconds time = 0;   // of the whole call
   Nanoseconds share = 0;  // of that this message's
   Nanoseconds computed = 0;
+  const void* thread = nullptr;  // that waits
+  Nanoseconds outside = 0;       // what it had passed outside of MPI by then; of that `computed` is the last part
 };
 
 // Bounded, and the more processes there are the less each keeps, since all are read together: messages that come when

@@ -95,10 +95,10 @@ Json messages_of(const Stream& stream, std::span<const Life> messages, Nanosecon
   return row;
 }
 
-// [operation, stream, number, call, begin, time, share, computed]
+// [operation, stream, number, call, begin, time, share, computed, thread, outside]
 Json wait_of(const Wait& wait, std::size_t operation, Nanoseconds began) {
   return Json::array({operation, wait.message.stream, wait.message.number, wait.call, wait.begin - began, wait.time,
-                      wait.share, wait.computed});
+                      wait.share, wait.computed, reinterpret_cast<std::uintptr_t>(wait.thread), wait.outside});
 }
 
 // The clock by which machines are set, when the monotonic one shows `time`.
@@ -125,7 +125,7 @@ void put_clock(Json& object, const Process& process, Nanoseconds began) {
 void write(const Process& process) {
   const Profile& all = profile();
   Json object;
-  object["version"] = 3;
+  object["version"] = 4;
   object["rank"] = process.rank;
   object["world_size"] = process.size;
   object["host"] = host_name();

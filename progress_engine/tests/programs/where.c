@@ -176,6 +176,33 @@ static void shared(char* buffer) {
   tell("shared", __func__, line, many * rounds, 1);
 }
 
+// Two waits behind one computation, which hides no more than itself of both: between two nodes they are longer.
+static void one_by_one(char* first, char* second) {
+  int line = 0;
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Request requests[2];
+    if (rank == 0) {
+      for (int i = 0; i < 2; ++i)
+        MPI_Isend(i == 0 ? first : second, bytes, MPI_BYTE, 1, 12, MPI_COMM_WORLD, &requests[i]);
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      continue;
+    }
+    began = now();
+    for (int i = 0; i < 2; ++i)
+      MPI_Irecv(i == 0 ? first : second, bytes, MPI_BYTE, 0, 12, MPI_COMM_WORLD, &requests[i]), line = __LINE__;
+    MPI_Barrier(MPI_COMM_WORLD);
+    compute(0.02, 2);
+    for (int i = 0; i < 2; ++i) {
+      start_waiting();
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      end_waiting(1, NULL);
+    }
+  }
+  tell("one_by_one", __func__, line, 2 * rounds, 1);
+}
+
 // Tests that find nothing are waiting, too; what is computed between them is computed.
 static void some(char* buffer) {
   int line = 0;
@@ -354,6 +381,7 @@ int main(int argc, char** argv) {
   blocking(out);
   persistent(out);
   shared(out);
+  one_by_one(out, out + bytes);
   some(out);
   cancelled(out);
   collective();
