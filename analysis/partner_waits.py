@@ -3,10 +3,11 @@
 
 A wait before the partner has called its send or receive is for a late partner (Scalasca's late sender, late receiver):
 no progress engine wins it. What is left could be shorter by as much as one of the two computed while both had called,
-and nobody had to be in MPI for that but a progress engine: before the wait the one that waits, during it the partner.
-What a thread computed before several of its waits hides no more than its own length of all of them together.
-A collective operation is the same with all its processes as partners: none is complete before all have called, where
-each needs something of each. Where nobody knows what the partners did all that was waited could be won.
+and nobody had to be in MPI for that but a progress engine: before the wait the one that waits, during it the partner,
+as far as that did not wait for something else. What a thread computed before several of its waits hides no more than
+its own length of all of them together. A collective operation is the same with all its processes as partners: none is
+complete before all have called, where each needs something of each. Where nobody knows what the partners did all that
+was waited could be won.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 NS = 1e-9
 Place = tuple[int, int]  # a rank, and the number of an operation in its profile
+COLUMNS, BEGIN, TIME = 10, 4, 5  # of a line of "waits"
 
 
 @dataclass
@@ -52,11 +54,12 @@ def partner_waits(profiles: Sequence[Mapping[str, Any]]) -> PartnerWaits:
     """Of the profiles of all processes."""
     first = min((profile["began_ns"] for profile in profiles), default=0)
     calls = _calls(profiles, first)
+    waiting = {profile["rank"]: _waiting(profile, first) for profile in profiles}
     found: defaultdict[Place, Found] = defaultdict(Found)
     whole = known = 0.0
     for profile in profiles:
         if profile["waits"]:
-            waits = _Waits(profile, calls, first)
+            waits = _Waits(profile, calls, waiting, first)
             whole += waits.share.sum()
             known += waits.share[~np.isnan(waits.partner)].sum()
             waits.share_out(found)
@@ -109,11 +112,27 @@ def _after(profile: Mapping[str, Any], first: int, since_ns: Sequence[float] | F
     return after
 
 
+# When a process waited, for numpy.interp: times, and for how long it had waited in all by each of them.
+Waiting = tuple[Floats, Floats]
+
+
+def _waiting(profile: Mapping[str, Any], first: int) -> Waiting:
+    columns = np.array(profile["waits"] or [[0.0] * COLUMNS], dtype=float)
+    columns = columns[np.argsort(columns[:, BEGIN], kind="stable")]
+    begins = _after(profile, first, columns[:, BEGIN])
+    ends = np.maximum.accumulate(_after(profile, first, columns[:, BEGIN] + columns[:, TIME]))
+    begins = np.maximum(begins, np.append(-np.inf, ends[:-1]))  # of another thread, or of the same call
+    lengths = np.maximum(0, ends - begins)
+    times = np.stack([begins, begins + lengths], axis=1).ravel()
+    return times, np.stack([np.zeros_like(lengths), lengths], axis=1).ravel().cumsum()
+
+
 class _Waits:
     """The lines of `waits` in a profile, with the partners' calls; not a number where those are not known."""
 
-    def __init__(self, profile: Mapping[str, Any], calls: Calls, first: int) -> None:
+    def __init__(self, profile: Mapping[str, Any], calls: Calls, waiting: Mapping[int, Waiting], first: int) -> None:
         columns = np.array(profile["waits"], dtype=float).T
+        self.waiting = waiting
         operation, stream, number, call, begin, self.time, self.share, self.computed, thread, outside = columns
         self.rank = profile["rank"]
         self.operation = operation.astype(int)
@@ -122,6 +141,7 @@ class _Waits:
         self.begin = _after(profile, first, begin)
         self.blocks = np.array([row["completion"] is None for row in profile["operations"]])[self.operation]
         self.own, self.partner, self.partner_waits = (np.full(len(begin), np.nan) for _ in range(3))
+        self.peer = np.full(len(begin), -1)  # of collective operations it is not known who comes last
         for at in np.unique(stream[stream >= 0]).astype(int):
             one = profile["streams"][at]
             theirs = calls.get(_partners(profile, one))
@@ -131,6 +151,7 @@ class _Waits:
             place = number[here].astype(int)
             self.own[here] = _after(profile, first, np.asarray(one["starts"], dtype=float)[place])
             self.partner[here], self.partner_waits[here] = theirs[0][place], theirs[1][place]
+            self.peer[here] = one.get("peer", -1)
 
     def _late(self) -> Floats:
         return np.nan_to_num(np.clip(self.partner - self.begin, 0, self.time))
@@ -143,9 +164,13 @@ class _Waits:
         return before
 
     def _computed_by_partner(self) -> Floats:
-        """While both had called, this one waited, and the partner did not."""
-        until = np.minimum(self.begin + self.time, self.partner_waits)
-        beside = np.maximum(0, until - np.maximum(self.begin, self.partner))
+        """While both had called, this one waited for the other one, and that one for nobody."""
+        begin = np.fmax(self.begin, self.partner)
+        until = np.fmax(begin, np.fmin(self.begin + self.time, self.partner_waits))
+        beside: Floats = until - begin
+        for peer in np.unique(self.peer[self.peer >= 0]):
+            mine = self.peer == peer
+            beside[mine] -= np.interp(until[mine], *self.waiting[peer]) - np.interp(begin[mine], *self.waiting[peer])
         return np.where(np.isnan(self.partner), np.inf, beside)
 
     def share_out(self, found: defaultdict[Place, Found]) -> None:

@@ -225,6 +225,20 @@ def test_what_the_partner_computed_counts_too(tmp_path: Path, blocks: bool) -> N
     assert found.blocking == []
 
 
+@pytest.mark.parametrize(("others_ms", "winnable_s"), [((20, 15), 0.025), ((0, 30), 0.02), ((45, 40), 0.035)])
+def test_a_partner_that_waits_for_something_else_does_not_compute(
+    tmp_path: Path, others_ms: tuple[int, int], winnable_s: float
+) -> None:
+    """As above; meanwhile rank 0 was in another call that waited, from so many ms on for so long."""
+    elsewhere = wait(0, *others_ms, 0)
+    elsewhere[1] = -1
+    written(tmp_path, 0, 0.1, operation(0, 0, 0), streams=[stream(1, True, 10, waits_ms=(50,))], waits=[elsewhere] * 2)
+    row = operation(0.0, 0.06, 0.0, count=1)
+    written(tmp_path, 1, 0.1, row, streams=[stream(0, False, 0)], waits=[wait(0, 0, 60, 0)])
+    found = {row.rank: row for row in where.read(tmp_path, named).every}
+    assert found[1].winnable_s == pytest.approx(winnable_s)
+
+
 def collective(function: str, start_ms: int, waits_ms: int, size: int = 2) -> dict[str, Any]:
     at = {"starts": [start_ms * MS], "completing": [waits_ms * MS]}
     return {"collective": function, "group": 2**63, "size": size, **at}
