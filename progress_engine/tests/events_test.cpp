@@ -227,8 +227,20 @@ TEST(Events, RestLongerBesideData) {
   EXPECT_TRUE(eventually([&] {
     const auto before = program.wakes();
     for (int i = 0; i < exchanges; ++i) program.exchange(microseconds(20'000), microseconds(100));
-    return program.wakes() - before < 15 * exchanges;
+    return program.wakes() - before < 30 * exchanges;
   })) << "a wake for each piece, and one for the rest after it, are 40 an exchange";
+  EXPECT_TRUE(program.engine.stop(patience));
+}
+
+// After its end, or between two steps of it, the network is idle until the rest is over.
+TEST(Events, RestForAShareOfTheTimeThatAMessageTakes) {
+  Program program(std::make_unique<DataInTheKernel>(), {{"rest_us", "0"}, {"max_distance_us", "1000000"}});
+  program.engine.start();
+  EXPECT_TRUE(eventually([&] {
+    const auto before = program.wakes();
+    program.exchange(microseconds(300'000), microseconds(100));
+    return program.wakes() - before > 50;
+  })) << "rests that grow by a half each are 30 wakes";
   EXPECT_TRUE(program.engine.stop(patience));
 }
 

@@ -52,7 +52,6 @@ TEST(PollingInterval, HalvesWhenItCameLate) {
   EXPECT_EQ(distance.current(), maximum / 2);
 }
 
-// A sleeping program pays for what is found late, so that it is a sixteenth of the message's time at most.
 TEST(PollingInterval, GrowsWithDataThatTakesNoTime) {
   PollingInterval interval(microseconds(50), microseconds(500), microseconds(16'000));
   interval.after_wake({.productive_time = microseconds(1)});
@@ -61,6 +60,16 @@ TEST(PollingInterval, GrowsWithDataThatTakesNoTime) {
   EXPECT_EQ(interval.current(), microseconds(750));
 }
 
+TEST(PollingInterval, IsAShareOfTheTimeThatAMessageTakes) {
+  PollingInterval distance(minimum, start, maximum);
+  EXPECT_EQ(distance.since(microseconds(300'000)), start);
+  settle(distance, 0.06);
+  EXPECT_EQ(distance.since(0), 2 * start);
+  EXPECT_EQ(distance.since(microseconds(32'000)), microseconds(2000));
+  EXPECT_EQ(distance.since(microseconds(300'000)), maximum);
+}
+
+// A sleeping program pays for what is found late, so that it is a sixteenth of the message's time at most.
 TEST(PollingInterval, IsAShareOfTheTimeThatSomebodySleepsFor) {
   PollingInterval distance(minimum, start, maximum);
   settle(distance, 0.06);

@@ -73,7 +73,7 @@ class EventLoop {
   bool all_are_started() {
     auto operations = operations_of_program();
     if (operations == rung_operations_ && now() - rung_ >= settling_.time()) return true;
-    const Nanoseconds end = now() + std::min(16 * settling_.time(), 2 * Settling::longest);
+    const Nanoseconds end = now() + std::min(16 * settling_.time(), 8 * Settling::longest);
     do {
       sleep(settling_.time());
       if (!engine_.may_poll()) return false;
@@ -104,11 +104,11 @@ class EventLoop {
   // What a wake takes: the computation has as much of the core as whoever is answered.
   Nanoseconds shortest_rest() const { return std::min(interval_.minimum(), interval_.price()); }
 
-  // The rest in which more of a message gathers. Who sleeps until it has come, or sits in a blocking call on this node,
-  // waits longer for whatever is found late.
+  // The rest in which more of a message gathers; it may be a neighbour, in a blocking call, that waits for that.
   Nanoseconds gathering() {
     if (engine_.activity().progress_users() > 0) return interval_.shortened_for_a_sleeper(polled_ - noted_);
-    return awaited_since_ > 0 ? interval_.shortened_for_a_sleeper(polled_ - awaited_since_) : interval_.current();
+    if (awaited_since_ > 0) return interval_.shortened_for_a_sleeper(polled_ - awaited_since_);
+    return interval_.since(polled_ - noted_);
   }
 
   // More of a message gathers. After what moved no data comes an answer, or the next message's handshake: then a share

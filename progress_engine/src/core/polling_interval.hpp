@@ -32,11 +32,12 @@ class PollingInterval {
       : minimum_(minimum), start_(std::clamp(start, minimum, maximum)), maximum_(maximum), current_(start_) {}
 
   Nanoseconds current() const { return current_; }
-  // The next interval, while a thread of the program sleeps until the engine has moved its message (waiting=managed).
-  // It pays for all that the engine comes late, as one that computes does not: a share of what it has waited, at most.
-  Nanoseconds shortened_for_a_sleeper(Nanoseconds waited) {
-    return shortened_ = std::min(current_, std::max(minimum_, waited / sleepers_share));
-  }
+  // The next interval, so long after the program began something: its end, or a step of it after which the network is
+  // idle until the next poll, is found late by a share of that time at most.
+  Nanoseconds since(Nanoseconds begun) { return shorten(2 * start_, begun); }
+  // The same while a thread of the program sleeps until the engine has moved its message (waiting=managed). It pays for
+  // all that the engine comes late, as one that computes does not.
+  Nanoseconds shortened_for_a_sleeper(Nanoseconds waited) { return shorten(minimum_, waited); }
   Nanoseconds minimum() const { return minimum_; }
   Nanoseconds start() const { return start_; }
   Nanoseconds price() const { return price_; }  // of a wake
@@ -65,9 +66,13 @@ class PollingInterval {
     current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, most));
   }
 
+  Nanoseconds shorten(Nanoseconds least, Nanoseconds passed) {
+    return shortened_ = std::min(current_, std::max(least, passed / share));
+  }
+
   // How many times its price a wake should spend on moving data.
   static constexpr Nanoseconds worth = 16;
-  static constexpr Nanoseconds sleepers_share = 16;
+  static constexpr Nanoseconds share = 16;
 
   Nanoseconds minimum_;
   Nanoseconds start_;
