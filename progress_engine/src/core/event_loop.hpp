@@ -69,7 +69,7 @@ class EventLoop {
     }
   }
 
-  // Not between two starts of one exchange, see Settling.
+  // Not between two starts of one exchange, see Settling; bounded for a program that starts without end.
   bool all_are_started() {
     auto operations = operations_of_program();
     if (operations == rung_operations_ && now() - rung_ >= settling_.time()) return true;
