@@ -248,7 +248,10 @@ def _quantity(records: Records, part: pd.DataFrame) -> tuple[str, bool]:
     said = launches.loc[launches["launch"].isin(part["launch"]), "quantities"]
     declared = {name: found for of_launch in said for name, found in of_launch.items()}
     wanted = (*WHOLE, *(name for name, _ in judged_by(declared)))
-    quantity = next((name for name in wanted if any((row, name) in records.places for row in part.index)), "")
+    # Of a quantity with very many samples a long launch has only the histogram.
+    good = [group.index for _, group in frames.groups(part[part["status"] == "ok"], ["variant"])]
+    there = lambda name, index: any((row, name) in records.places for row in index)  # noqa: E731
+    quantity = next((name for name in wanted if good and all(there(name, index) for index in good)), "")
     known = declared.get(quantity) or BEFORE.get(quantity)
     return quantity, known is not None and known.sign < 0
 

@@ -73,6 +73,14 @@ def test_the_whole_time_is_compared_where_there_is_one_and_else_what_leads(tmp_p
     assert (whole.quantity, leading.quantity) == ("total_s", "mflops")
 
 
+def test_a_quantity_of_which_one_side_has_a_histogram_alone_is_not_compared(tmp_path: Path) -> None:
+    """A launch with very many samples keeps no series of them."""
+    both = {"point": {"nx": 64}, "samples": {"total_s": [0.01] * 3, "elapsed_s": [0.02] * 3}}
+    one = {"point": {"nx": 64}, "samples": {"elapsed_s": [0.02] * 3}}
+    (row,) = rows(Evidence(load([study_session(tmp_path / "s", "harm-a-b", {"bare": [both], "adaptive": [one]}, 6)])))
+    assert (row.quantity, row.cells["adaptive"].harm) == ("elapsed_s", Harm.NONE)
+
+
 @pytest.mark.parametrize(("better", "expected"), [("higher", Harm.HARMED), ("lower", Harm.NONE)])
 def test_what_leads_and_which_way_is_better_is_as_the_records_declare(
     tmp_path: Path, better: str, expected: Harm

@@ -90,7 +90,8 @@ Decision decide(const SamplerOptions& options, std::span<const double> samples, 
   if (count >= options.max_samples) {
     return Decision::max_samples;
   }
-  return count > 0 && elapsed_s >= options.time_box_s ? Decision::time_up : Decision::go_on;
+  const int fewest = options.on_off ? 4 : 1;
+  return count >= fewest && elapsed_s >= options.time_box_s ? Decision::time_up : Decision::go_on;
 }
 
 namespace {

@@ -32,10 +32,11 @@ struct SamplerOptions {
   int warmup = 3;        ///< repetitions discarded; never more than a quarter of the time box, at least one
   int min_samples = 10;  ///< unless the time box ends before
   int max_samples = 1000;
-  double time_box_s = 5;         ///< for one point, warm-up included; one sample is always taken
+  double time_box_s = 5;         ///< for one point, warm-up included; one sample is always taken, or two pairs
   double relative_width = 0.05;  ///< of the 95 % interval of the leading quantity's median
   /// The progress engine is paused in one of each two repetitions, warm-up included, in an order drawn for each two.
-  /// The samples are then pairs, as many as the time box holds: the median of both kinds together says nothing.
+  /// The samples are then pairs, as many as the time box holds: the median of both kinds together says nothing. Of one
+  /// pair nobody knows how much it varies.
   bool on_off = false;
 };
 
