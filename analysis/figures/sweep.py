@@ -18,16 +18,16 @@ from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.style import Plot, plain_words
 from analysis.figures.toolkit import Drawn
-from analysis.metrics.evaluate import REFERENCE
+from analysis.metrics.evaluate import REFERENCE, measured_ratio
 from analysis.metrics.formulas import METRICS
 from analysis.metrics.times import LIMIT
 from analysis.records import frames
-from analysis.records.load import identity
+from analysis.records.load import CALIBRATED, identity
 from analysis.words import mpi_title, plain
 
 ALONG = ("size_bytes", "comp_over_comm", "comp_s")  # what curves run along, the first of them that has two values
 SHOWN = ("overlap_efficiency", "compute_inflation")
-TITLES = {"size_bytes": "message size", "comp_over_comm": "comp / comm (meant)", "comp_s": "computation (s)"}
+TITLES = {"size_bytes": "message size", "comp_over_comm": "computation / communication", "comp_s": "computation (s)"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def _points(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """The parts that differ in nothing but `besides`, each with its other parameters in words; a session of its own
     where an MPI has several."""
-    rest = [name for name in parameters if name in part and name not in besides and part[name].nunique() > 1]
+    told = {*besides, *(CALIBRATED if {"comp_over_comm", "comp_s"} & set(part) else ())}  # which mean that work
+    rest = [name for name in parameters if name in part and name not in told and part[name].nunique() > 1]
     if (part.groupby("mpi")["session"].nunique() > 1).any():
         rest.append("session")
     for values, rows in frames.groups(part, rest) if rest else [((), part)]:
@@ -118,12 +119,16 @@ def _drawn_curves(
     caption = (
         f"{title}, {', '.join(filter(None, map(str, name)))}. {limit_words}{toolkit.interval_words(part)} {provenance}"
     )
+    points = pd.concat([part, limits]) if along != swept and len(limits) else part
+    x = along
+    if along == "comp_over_comm":
+        x, points = "measured", points.assign(measured=measured_ratio(points))
     plot = Plot(
-        x=along, x_label=TITLES.get(along, along), y_label="value", x_axis="bytes" if along == "size_bytes" else "log",
+        x=x, place=along, x_label=TITLES.get(along, along), y_label="value",
+        x_axis="bytes" if along == "size_bytes" else "log",
         series=swept if along != swept else "variant", row="metric", order=SHOWN, words=_words,
         look=lambda value, index: style.curve(index, _label(swept, None if along == swept else value)),
     )  # fmt: skip
-    points = pd.concat([part, limits]) if along != swept and len(limits) else part
     return Drawn(toolkit.slug("sweep", swept, *name), title, caption, points, plot)
 
 

@@ -20,11 +20,15 @@ SIZES = (MB // 4, MB, 4 * MB)
 
 
 def swept(
-    folder: Path, names: Sequence[str] = ("bare", "adaptive"), sizes: Sequence[int] = SIZES, **settings: tuple[int, ...]
+    folder: Path,
+    names: Sequence[str] = ("bare", "adaptive"),
+    sizes: Sequence[int] = SIZES,
+    ratios: Sequence[float] = (1.0,),
+    **settings: tuple[int, ...],
 ) -> Evidence:
     """A session whose launches of adaptive each had one value of every setting."""
     variants = {name: LIMITED[name] for name in names}
-    Synthetic(mpis={"mpich": variants}, sizes=sizes, comp_over_comm=(1.0,), launches=4, samples=5).write(folder)
+    Synthetic(mpis={"mpich": variants}, sizes=sizes, comp_over_comm=ratios, launches=4, samples=5).write(folder)
     for path in sorted((folder / "records").glob("*adaptive.jsonl")):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         turn = lines[0]["header"]["context"]["repetition"]
@@ -53,6 +57,17 @@ def test_two_settings_have_a_map_for_each_size(tmp_path: Path) -> None:
     assert cells == {(1, 0), (1, 1000), (20, 0), (20, 1000)}
     assert "size_bytes 256 KB" in drawn[0].caption
     assert toolkit.save(drawn[0], tmp_path)["png"].stat().st_size > 1000
+
+
+def test_along_ratios_stand_those_that_were_measured(tmp_path: Path) -> None:
+    """The work is that of the MPI that was calibrated: on another one the ratio is another."""
+    evidence = swept(tmp_path / "s", sizes=(MB,), ratios=(0.5, 1.0), burst=(1, 20))
+    evidence.metrics["comp_over_comm_measured"] *= 1.3
+    (drawn,) = Sweep("overlap-ratio")(evidence, "made up")
+    assert drawn.plot
+    shown = drawn.points[drawn.plot.x].astype(float)
+    assert shown.tolist() == pytest.approx((1.3 * drawn.points["comp_over_comm"].astype(float)).tolist(), rel=0.1)
+    assert toolkit.save(drawn, tmp_path)["png"].stat().st_size > 1000
 
 
 WITH_LIMIT = ("bare", "adaptive", "limit")
