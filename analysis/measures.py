@@ -25,6 +25,9 @@ from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, si
 from analysis.statistics.pairs import ratio_of_pairs
 from analysis.words import point_words
 
+# An efficiency is of the shorter of computation and communication. So it is told where the work, which is that of the
+# MPI that was calibrated, is so far from comp = comm on another one, and the claim says how far.
+EFFICIENCY, MOST_APART = "overlap_efficiency", 2.0
 OTHERS = ("bare", "mpi-async")  # "best other MPI": over all MPIs and their own asynchronous modes
 
 
@@ -52,16 +55,22 @@ class MetricAt:
             why = f"{row['status']}: {row['reason']}" if bad else str(row["note"] or "no value")
             return Value(*place, NO_VALUE, self.variant, why)
         interval = Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"], row["freedom"])
-        caveat = self._caveat(row["comp_over_comm_measured"]) or disturbed(row["disturbance"])
+        ratio, elsewhere = row["comp_over_comm_measured"], self._elsewhere(row["comp_over_comm_measured"])
+        told = self.metric == EFFICIENCY and 1 / MOST_APART <= ratio <= MOST_APART
+        caveat = ("" if told else elsewhere) or disturbed(row["disturbance"])
         some = ""
         if row["status"] == "partial":
             names = [*SETTING, "variant", "point"]
             some = partly(matching(evidence.planned(row["study"]), {name: row[name] for name in names}))
         return Value(
-            *place, interval, self.variant, caveat, _both(some, remark(row["converged"], row["noisy"], self.variant))
+            *place,
+            interval,
+            self.variant,
+            caveat,
+            _both(some, elsewhere if told else "", remark(row["converged"], row["noisy"], self.variant)),
         )
 
-    def _caveat(self, measured: float) -> str:
+    def _elsewhere(self, measured: float) -> str:
         """Where the claim is about comp = comm and the point was not there when it was measured."""
         if self.where.get("comp_over_comm") != 1.0 or abs(measured - 1) <= COMP_EQUALS_COMM:
             return ""

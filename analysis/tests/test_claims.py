@@ -114,6 +114,20 @@ def test_p1_is_decided_for_every_mpi_that_it_speaks_of(overlap_session: Path) ->
     }
 
 
+@pytest.mark.parametrize(("ratio", "told"), [(1.0, True), (0.7, True), (1.6, True), (2.5, False), (0.3, False)])
+def test_an_efficiency_is_decided_at_the_ratio_that_was_measured_if_it_is_near(
+    overlap_session: Path, ratio: float, told: bool
+) -> None:
+    """The work is that of the MPI that was calibrated. Another metric is told at comp = comm alone."""
+    evidence = Evidence(load([overlap_session]))
+    evidence.metrics["comp_over_comm_measured"] = ratio
+    for metric in ("overlap_efficiency", "overlap_ratio"):
+        for value in MetricAt(metric, "adaptive", {"comp_over_comm": 1.0})(evidence, "overlap-ratio"):
+            decides = told if metric == "overlap_efficiency" else ratio == 1.0
+            assert (not value.caveat) == decides
+            assert (f"comp was {ratio:.2f} times comm" in value.caveat + value.remark) == (ratio != 1.0)
+
+
 def test_the_table_as_json_and_text(overlap_session: Path) -> None:
     table = claims_table([overlap_session])
     loaded = json.loads(table.json())
