@@ -233,7 +233,7 @@ class Platform:
     progress_run: str
     async_progress: dict[str, str] = field(default_factory=dict)
     network: str = ""
-    network_measured: dict[str, float] = field(default_factory=dict)  # bits/s of a message and of a stream
+    network_measured: dict[str, float] = field(default_factory=dict)  # see Cluster.measured()
     emulated: bool = False  # the processors are emulated: no time measured here is hardware's
     simulated: dict[str, str] = field(default_factory=dict)  # nothing is launched, a model predicts: its files, SHA-256
     cpus_shared: bool = False  # the nodes are namespaces on one kernel: a CPU number means the same CPU on all

@@ -118,7 +118,8 @@ class Cluster:
         self.settings.write(self.directory)
 
     def measured(self) -> dict[str, float]:
-        """What the line really lets pass, bits/s: one message of 32 KB and of 64 KB after a pause, and a stream.
+        """What the line really lets pass, bits/s: one message of 32 KB and of 64 KB after a pause, and a stream; and
+        `ahead_bytes` of a line with a rate.
 
         Measured at the first call after a change of the rate, in about a second, between the first node and the
         last (of one node, between the login node and it); kept beside cluster.json. Raises Failure.
@@ -151,10 +152,11 @@ class Cluster:
             finally:
                 server.kill()
         try:
-            return dict(json.loads(done.out))
+            found = dict(json.loads(done.out))
         except ValueError:
             why = done.err.strip().splitlines()[-1:] or ["it does not answer"]
             raise Failure(f"the line from {sender} to {receiver} cannot be measured: {why[0]}") from None
+        return found | ({"ahead_bytes": self.settings.line.ahead_bytes} if self.settings.line else {})
 
     def reap(self, node: str) -> int:
         """Kill every process of the node but its init, its services, and, called from within the node, the caller

@@ -59,9 +59,14 @@ class Line:
         return max(self.mtu, self.offload_bytes)
 
     @property
+    def ahead_bytes(self) -> int:
+        """What may leave at once after a pause: a bucketful, and the rest of the packet that empties the bucket."""
+        return self.bucket_bytes + self.packet_bytes
+
+    @property
     def settle_s(self) -> float:
         """How long after a message the limiter is as it was before it, seconds."""
-        return (self.bucket_bytes + self.packet_bytes) * 8 / self.bits_per_s
+        return self.ahead_bytes * 8 / self.bits_per_s
 
 
 def limiter_lines(interface: str, line: Line | None) -> list[str]:

@@ -133,7 +133,13 @@ def parse_probe(output: str) -> dict[str, Any]:
 def measured_words(found: dict[str, float]) -> str:
     """What Cluster.measured() found, in words."""
     short, long, stream = (f"{found[name] / 1e9:.3g} Gb/s" for name in (*line_meter.MESSAGES, "stream_bits_per_s"))
-    return f"after a pause 32 KB at {short} and 64 KB at {long}, a stream at {stream}"
+    told = f"after a pause 32 KB at {short} and 64 KB at {long}, a stream at {stream}"
+    if "ahead_bytes" not in found:
+        return told
+    return (
+        f"{told}; after a pause up to {found['ahead_bytes']:.0f} bytes are ahead of the rate: htb lets a packet go "
+        "before its time is over (fewer with --mtu 9000 or 1500)"
+    )
 
 
 def describe(status: dict[str, Any]) -> str:

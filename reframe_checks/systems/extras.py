@@ -64,7 +64,8 @@ class PartitionExtras(_Extras):
     network: str = ""
     """What the network really is, in words, for the records."""
     network_measured: dict[str, float] = {}
-    """What it let pass when it was measured: bits/s of single messages after a pause and of a stream."""
+    """What it let pass when it was measured: bits/s of single messages after a pause and of a stream, and how
+    many bytes may be ahead of the rate after a pause."""
     emulated: bool = False
     """The nodes' processors are emulated: what is measured there says nothing of any hardware's time."""
     simulated: dict[str, str] = {}
