@@ -249,11 +249,15 @@ def _quantity(records: Records, part: pd.DataFrame) -> tuple[str, bool]:
     declared = {name: found for of_launch in said for name, found in of_launch.items()}
     wanted = (*WHOLE, *(name for name, _ in judged_by(declared)))
     # Of a quantity with very many samples a long launch has only the histogram.
-    good = [group.index for _, group in frames.groups(part[part["status"] == "ok"], ["variant"])]
-    there = lambda name, index: any((row, name) in records.places for row in index)  # noqa: E731
-    quantity = next((name for name in wanted if good and all(there(name, index) for index in good)), "")
+    sides = [group.index for _, group in frames.groups(part[part["status"] == "ok"], ["variant"])]
+    quantity = next((name for name in wanted if sides and all(_has(records, name, side) for side in sides)), "")
     known = declared.get(quantity) or BEFORE.get(quantity)
     return quantity, known is not None and known.sign < 0
+
+
+def _has(records: Records, quantity: str, rows: Iterable[int]) -> bool:
+    """Whether one of the rows has samples of it."""
+    return any((row, quantity) in records.places for row in rows)
 
 
 def times(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> list[Array]:
