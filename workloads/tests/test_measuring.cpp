@@ -192,8 +192,7 @@ TEST(StopRule, PairsAreTwoAtLeastAndWholeAndFillTheTimeBoxHoweverAlikeTheSamples
   for (std::size_t count = 1; count < 12; ++count) {
     const std::vector<double> alike(count, 1.0);
     EXPECT_EQ(decide(options, alike, 1), Decision::go_on) << count;
-    EXPECT_EQ(decide(options, alike, 3), count >= 4 && count % 2 == 0 ? Decision::time_up : Decision::go_on)
-        << count;
+    EXPECT_EQ(decide(options, alike, 3), count >= 4 && count % 2 == 0 ? Decision::time_up : Decision::go_on) << count;
   }
   EXPECT_EQ(decide(options, std::vector<double>(12, 1.0), 1), Decision::max_samples);
 }
