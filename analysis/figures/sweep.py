@@ -70,7 +70,8 @@ def _points(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """The parts that differ in nothing but `besides`, each with its other parameters in words; a session of its own
     where an MPI has several."""
-    told = {*besides, *(CALIBRATED if {"comp_over_comm", "comp_s"} & set(part) else ())}  # which mean that work
+    follows = CALIBRATED if {"comp_over_comm", "comp_s"} & set(part) else set()  # from the ratio, or the time
+    told = {*besides, *follows}
     rest = [name for name in parameters if name in part and name not in told and part[name].nunique() > 1]
     if (part.groupby("mpi")["session"].nunique() > 1).any():
         rest.append("session")

@@ -138,7 +138,7 @@ def measured_words(found: dict[str, float]) -> str:
         return told
     return (
         f"{told}; after a pause up to {found['ahead_bytes']:.0f} bytes are ahead of the rate: htb lets a packet go "
-        "before its time is over (fewer with --mtu 9000 or 1500)"
+        "before its time is over"
     )
 
 
