@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from analysis.evidence import Evidence
-from analysis.studies.cross_check import Beside, Comparison, Uncompared, compare, comparisons, text_of
+from analysis.other_tools.comparison import Comparison, Outcome, Uncompared
+from analysis.studies.cross_check import compare, comparisons, text_of
 from analysis.tables import page, tell
 from analysis.text_table import markdown
 from analysis.words import mpi_title
@@ -34,7 +35,7 @@ def document(evidence: Evidence) -> str:
     return page(evidence, *markdown(columns, lines), "", *missing)
 
 
-def not_compared(found: Sequence[Beside]) -> list[str]:
+def not_compared(found: Sequence[Outcome]) -> list[str]:
     """What has no second side, a line a setting, study and reason; nothing where all has."""
     whats: dict[tuple[str, ...], list[str]] = {}
     for one in found:

@@ -4,106 +4,56 @@ samples: agreement, or by how much they differ.
 
 A difference of definition goes away in the second comparison; what is left is one of measurement. Theirs follow one
 another without a pause, so it is made with our samples of collectives that do so too (`back_to_back`), where there are
-such. Agreement is a whole interval within 5 % (of an overlap or an overhead: 5 percentage points). What has no second
-side is listed with the reason.
+such. What has no second side is listed with the reason.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.evidence import SETTING, Array, Evidence
+from analysis.evidence import SETTING, Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import COMP_EQUALS_COMM, Times, divide, imb_overlap, osu_overlap
-from analysis.other_tools import as_theirs, at, of_tool, standing_alone, until_all_are_done, whole
+from analysis.other_tools.comparison import (
+    AGREES,
+    ALONE,
+    DIFFERS,
+    EXPOSED,
+    OVERLAP,
+    POINTS,
+    PREFIX,
+    SHARES,
+    SLOWED,
+    UNKNOWN,
+    UNLIKE,
+    WITHIN,
+    Comparison,
+    Outcome,
+    Uncompared,
+    difference,
+    metrics_of,
+)
+from analysis.other_tools.overheads import ASYNC, ASYNC_STUDIES, overheads
+from analysis.other_tools.samples import as_theirs, at, of_tool, standing_alone, until_all_are_done, whole
 from analysis.records import frames
-from analysis.statistics.bootstrap import middle, ratio_of_medians
+from analysis.statistics.bootstrap import middle
 from analysis.statistics.interval import Interval
 from analysis.subject import Subject
 from analysis.tables import numbers
 from analysis.words import bytes_text, seconds_text
 
-PREFIX = "cross-check-"
 LATENCY, COLLECTIVES = f"{PREFIX}latency", f"{PREFIX}collectives"
 IMB, OSU = f"{PREFIX}imb-", f"{PREFIX}osu-"
-ALONE, OVERLAP = "alone: ", "overlap: "  # before a collective's name and size
-# IMB-ASYNC tells what communication and what computation lose beside each other, each by itself.
-ASYNC = f"{IMB}async"
-BESIDE = {name: f"{PREFIX}beside-{name}" for name in ("pt2pt", "na2a", "allreduce")}  # theirs -> our study of the same
-EXPOSED, SLOWED = "exposed: ", "slowdown: "
-LONG = 1.5  # times the communication: what is computed beside it can hide all of it
-SHARES = {OVERLAP: "efficiency", EXPOSED: "hidden", SLOWED: "inflation"}  # what is in per cent -> our metric of it
 POINT_TO_POINT = ("pingpong", "latency", "bw")
 WINDOW = 64  # messages that osu_bw has under way at once
-WITHIN, POINTS = 0.05, 5.0
-AGREES, DIFFERS, UNKNOWN, UNLIKE = "agrees", "differs", "cannot tell", "not the same quantity"
-
-
-@dataclass(frozen=True)
-class Number:
-    """What is measured, and where."""
-
-    session: str
-    system: str
-    mpi: str
-    variant: str
-    study: str
-    what: str
-
-
-@dataclass(frozen=True)
-class Comparison(Number):
-    """One number of theirs beside ours. `same`: their formula on our samples; `of_same`: theirs over that, of a
-    share theirs less that, in percentage points. `unsure`: why it decides nothing; `unlike`: both measure different
-    things, and are only shown side by side."""
-
-    ours: Interval
-    same: Interval
-    theirs: Interval
-    of_same: Interval
-    remark: str = ""
-    unsure: str = ""
-    unlike: bool = False
-
-    @property
-    def share(self) -> str:
-        """What it is a share of the communication of; empty of times and rates."""
-        return next((kind for kind in SHARES if self.what.startswith(kind)), "")
-
-    @property
-    def verdict(self) -> str:
-        """Whether they agree once both mean the same; too few launches or a disturbed machine decide nothing."""
-        if self.unlike:
-            return UNLIKE
-        if self.unsure or not self.of_same.defensible:
-            return UNKNOWN
-        low, high = (-POINTS, POINTS) if self.share else (1 - WITHIN, 1 + WITHIN)
-        if self.of_same.low > high or self.of_same.high < low:
-            return DIFFERS
-        return AGREES if low <= self.of_same.low and self.of_same.high <= high else UNKNOWN
-
-    def said(self) -> str:
-        """The verdict and what belongs to it."""
-        few = "" if self.of_same.defensible else "too few launches"
-        return ", ".join(filter(None, [self.verdict, few, self.unsure, self.remark]))
-
-
-@dataclass(frozen=True)
-class Uncompared(Number):
-    """A number of one side that has no other, and why."""
-
-    why: str
-
-
-Beside = Comparison | Uncompared
 
 
 def comparisons(evidence: Evidence) -> list[Comparison]:
@@ -111,13 +61,13 @@ def comparisons(evidence: Evidence) -> list[Comparison]:
     return [one for one in compare(evidence) if isinstance(one, Comparison)]
 
 
-def compare(evidence: Evidence) -> list[Beside]:
+def compare(evidence: Evidence) -> list[Outcome]:
     """Every number of theirs and ours: compared, or why not."""
     points = evidence.records.points
     if not len(points):
         return []
     mine = points[points["study"].astype(str).str.startswith(PREFIX)]
-    found: list[Beside] = []
+    found: list[Outcome] = []
     settings = {
         tuple(map(str, keys)): {str(name): rows for (name,), rows in frames.groups(part, ["study"])}
         for keys, part in frames.groups(mine, [*SETTING, "variant"])
@@ -131,7 +81,7 @@ def compare(evidence: Evidence) -> list[Beside]:
                 for (point,), _ in frames.groups(rows, ["point"]):
                     name, size = (json.loads(point)[axis] for axis in ("benchmark", "size_bytes"))
                     asked.add((name, size))
-                    found += _overheads(evidence, {**setting, "study": study}, name, size, studies, bare)
+                    found += overheads(evidence, {**setting, "study": study}, name, size, studies, bare)
             elif study.startswith((IMB, OSU)):
                 for (point,), theirs in frames.groups(rows, ["point"]):
                     said = json.loads(point)
@@ -149,7 +99,7 @@ def _of_point(
     size: int,
     theirs: pd.DataFrame,
     studies: dict[str, pd.DataFrame],
-) -> Iterator[Beside]:
+) -> Iterator[Outcome]:
     what = f"{name}, {bytes_text(size)}"
     if name in POINT_TO_POINT:
         ours = at(studies.get(LATENCY), size_bytes=size)
@@ -183,9 +133,9 @@ def _of_point(
 
 def _of_ours_alone(
     setting: dict[str, Any], studies: dict[str, pd.DataFrame], asked: set[tuple[str, int]]
-) -> Iterator[Beside]:
+) -> Iterator[Outcome]:
     """Our points that no other tool was asked for."""
-    of_async = {study: name for name, study in BESIDE.items()}
+    of_async = {study: name for name, study in ASYNC_STUDIES.items()}
     for study in (LATENCY, COLLECTIVES, *of_async):
         for (point,), _ in frames.groups(studies[study], ["point"]) if study in studies else ():
             said = json.loads(point)
@@ -202,7 +152,7 @@ def _point_to_point(
     ours: pd.DataFrame,
     what: str,
     size: int,
-) -> Iterator[Beside]:
+) -> Iterator[Outcome]:
     median = evidence.launches(ours, "latency_s", "median")
     mean = evidence.launches(ours, "latency_s", "mean")
     times = evidence.launches(theirs, "latency_s", "median")
@@ -212,23 +162,16 @@ def _point_to_point(
         return
     unsure, remark = evidence.state(ours)
     if times:
-        found = _compared(where, f"latency, {bytes_text(size)}", median, mean, times)
+        found = Comparison.of(where, f"latency, {bytes_text(size)}", median, mean, times)
         yield replace(found, unsure=unsure, remark=remark)
     if rates:
         mine, as_theirs = ([size / launch for launch in launches] for launches in (median, mean))
-        found = _compared(where, f"bandwidth, {bytes_text(size)}", mine, as_theirs, rates)
+        found = Comparison.of(where, f"bandwidth, {bytes_text(size)}", mine, as_theirs, rates)
         if unlike := where["study"].startswith(OSU):
             windows = f"theirs has a window of {WINDOW} messages under way, ours one"
             times_ours = f"its rate is {found.of_same.text()} times ours"
             remark = "; ".join(filter(None, [windows, times_ours, remark]))
         yield replace(found, unsure=unsure, remark=remark, unlike=unlike)
-
-
-def _compared(
-    where: dict[str, Any], what: str, ours: Sequence[Array], same: Sequence[Array], theirs: Sequence[Array]
-) -> Comparison:
-    return Comparison(**where, what=what, ours=middle(ours), same=middle(same), theirs=middle(theirs),
-                      of_same=ratio_of_medians(theirs, same))  # fmt: skip
 
 
 def _collective(
@@ -238,19 +181,19 @@ def _collective(
     ours: pd.DataFrame,
     alike: pd.DataFrame,
     what: str,
-) -> Iterator[Beside]:
+) -> Iterator[Outcome]:
     unsure, loose = evidence.state(alike)
     of_osu = where["study"].startswith(OSU)
     as_theirs, pure = of_tool(evidence, alike, of_osu), evidence.launches(theirs, "pure_s", "median")
     if pure and as_theirs:
         alone = [np.array([times.own_comm]) for times in as_theirs]
-        found = _compared(where, f"{ALONE}{what}", until_all_are_done(evidence, ours), alone, pure)
+        found = Comparison.of(where, f"{ALONE}{what}", until_all_are_done(evidence, ours), alone, pure)
         yield replace(found, unsure=unsure, remark=loose)
     else:
         side = "ours" if pure else "theirs"
         yield Uncompared(**where, what=f"{ALONE}{what}", why=f"{side} has no time of the collective alone")
     shares = evidence.launches(theirs, "overlap", "median")
-    metrics, why = _metrics(evidence, where, ours)
+    metrics, why = metrics_of(evidence, where, ours)
     efficiency = metrics.get("overlap_efficiency")
     if not shares or not as_theirs or not efficiency:
         said = f"ours has no overlap_efficiency: {why.get('overlap_efficiency', 'not measured')}"
@@ -262,127 +205,8 @@ def _collective(
     stolen = metrics.get("compute_inflation")
     remark = f"the computation takes {stolen.text()} times as long beside it" if stolen else ""
     yield Comparison(**where, what=f"{OVERLAP}{what}", ours=efficiency, same=same, theirs=printed,
-                     of_same=_less(printed, same), remark="; ".join(filter(None, [remark, loose])),
+                     of_same=difference(printed, same), remark="; ".join(filter(None, [remark, loose])),
                      unsure="; ".join(filter(None, [unsure, _unbalanced(as_theirs)])))  # fmt: skip
-
-
-def _less(one: Interval, other: Interval, factor: float = 1.0) -> Interval:
-    """`factor` times the difference, as wide as both are."""
-    return replace(
-        one,
-        value=factor * (one.value - other.value),
-        low=factor * (one.low - other.high),
-        high=factor * (one.high - other.low),
-        defensible=one.defensible and other.defensible,
-    )
-
-
-@dataclass(frozen=True)
-class Both:
-    """Theirs and ours of a point of IMB-ASYNC's under a variant. `lost`: launches that were left out; `why`: what
-    lacks, so that there is nothing to compare."""
-
-    theirs: pd.DataFrame
-    ours: pd.DataFrame
-    lost: str = ""
-    why: str = ""
-
-    @classmethod
-    def of(cls, studies: dict[str, pd.DataFrame], name: str, size: int) -> Both:
-        found = {
-            "theirs": at(studies.get(ASYNC), benchmark=name, size_bytes=size),
-            "ours": at(studies.get(BESIDE.get(name, "")), size_bytes=size),
-        }
-        good = {side: whole(rows) for side, rows in found.items() if rows is not None}
-        why = [f"{side} has nothing of it in this setting" for side in found if side not in good]
-        why += [f"{side}: {lost}" for side, (rows, lost) in good.items() if not len(rows)]
-        lost = "; ".join(f"{side}: {lost}" for side, (_, lost) in good.items() if lost)
-        theirs, ours = (good[side][0] if side in good else pd.DataFrame() for side in found)
-        return cls(theirs, ours, lost, "; ".join(why))
-
-
-def _overheads(
-    evidence: Evidence,
-    where: dict[str, Any],
-    name: str,
-    size: int,
-    studies: dict[str, pd.DataFrame],
-    bare: dict[str, pd.DataFrame],
-) -> Iterator[Beside]:
-    """What is left of a communication beside a computation, and how much longer that takes than under bare: in per
-    cent of our communication alone, since both are of the same messages."""
-    what = f"{name}, {bytes_text(size)}"
-    both, without = Both.of(studies, name, size), Both.of(bare, name, size)
-    if both.why:
-        yield Uncompared(**where, what=what, why=both.why)
-        return
-    mine = of_tool(evidence, both.ours, of_osu=True)
-    exposed, computed, pure = (
-        evidence.launches(both.theirs, quantity, "median") for quantity in ("exposed_s", "compute_s", "pure_s")
-    )
-    if not (mine and exposed and computed):
-        yield Uncompared(**where, what=what, why=f"{'theirs' if mine else 'ours'} has no times of it")
-        return
-    unsure, loose = evidence.state(both.ours)
-    remark = "; ".join(filter(None, [loose, both.lost]))
-    alone = [np.array([times.own_comm]) for times in mine]
-    if pure:
-        found = _compared(where, f"{ALONE}{what}", until_all_are_done(evidence, both.ours), alone, pure)
-        words = "; ".join(filter(None, ["theirs is of the blocking call", remark]))
-        yield replace(found, unsure=unsure, remark=words, unlike=True)
-    unit = float(np.median(alone))
-    unsure = "; ".join(filter(None, [unsure, _short(float(np.median(computed)) / unit, mine)]))
-    metrics, lacking = _metrics(evidence, where, both.ours)
-
-    def share(kind: str, metric: str, printed: Interval, same: Interval) -> Beside:
-        if not (ours := metrics.get(metric)):
-            return Uncompared(**where, what=f"{kind}{what}", why=f"ours has no {metric}: {lacking.get(metric, '')}")
-        return Comparison(**where, what=f"{kind}{what}", ours=ours, same=same, theirs=printed,
-                          of_same=_less(printed, same), remark=remark, unsure=unsure)  # fmt: skip
-
-    printed = middle([100 / unit * launch for launch in exposed])
-    left = middle([np.array([100 / unit * (times.total - times.comp_in)]) for times in mine])
-    yield share(EXPOSED, "hidden_communication", printed, left)
-    if where["variant"] == REFERENCE:
-        return
-    before = [] if without.why else evidence.launches(without.theirs, "compute_s", "median")
-    mine_before = [] if without.why else of_tool(evidence, without.ours, of_osu=True)
-    if not (before and mine_before):
-        why = without.why or "no times of it"
-        yield Uncompared(**where, what=f"{SLOWED}{what}", why=f"{REFERENCE}, with which it is compared: {why}")
-        return
-    inside, inside_before = (
-        middle([np.array([times.comp_in]) for times in of_variant]) for of_variant in (mine, mine_before)
-    )
-    printed = _less(middle(computed), middle(before), 100 / unit)
-    yield share(SLOWED, "compute_inflation", printed, _less(inside, inside_before, 100 / unit))
-
-
-def _short(theirs: float, mine: Sequence[Times]) -> str:
-    """Why overheads cannot be compared where a computation is so short that it hides less than it could."""
-    ours = float(np.median([divide(times.own_comp, times.own_comm) for times in mine]))
-    if min(theirs, ours) >= LONG:
-        return ""
-    times = f"theirs {theirs:.2f} times as long as the communication, ours {ours:.2f} times"
-    return f"the computation takes in {times}: {LONG:g} are needed"
-
-
-def _metrics(
-    evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame
-) -> tuple[dict[str, Interval], dict[str, str]]:
-    """Our metrics of a point, by name; of those without a value why."""
-    frame = evidence.metrics
-    if not len(frame):
-        return {}, {}
-    same = [frame[name] == where[name] for name in (*SETTING, "variant")]
-    same += [frame[name] == ours[name].iloc[0] for name in ("study", "point")]
-    known, lacking = {}, {}
-    for row in frames.rows(frame[np.logical_and.reduce(same)]):
-        if np.isfinite(row["value"]):
-            known[row["metric"]] = Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"])
-        else:
-            lacking[row["metric"]] = str(row["reason"] or row.get("note") or "it has no value")
-    return known, lacking
 
 
 def _unbalanced(as_theirs: Sequence[Times]) -> str:
@@ -412,7 +236,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     found = compare(evidence)
     compared = [one for one in found if isinstance(one, Comparison)]
     times = [one for one in compared if not one.share]
-    overheads = [one for one in compared if one.share in (EXPOSED, SLOWED)]
+    lost = [one for one in compared if one.share in (EXPOSED, SLOWED)]
     title = "Other tools' numbers beside ours of the same session"
     formula = "their number over that of their own formula on our samples (1: the same)"
     above = "What IMB-ASYNC says that communication and computation lose beside each other, less the same of ours"
@@ -423,7 +247,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     return [
         *intervals.draw(evidence, provenance, _points(times), "cross_check", title, formula, "theirs / ours", BOUNDS,
                         lambda _: _sentences(found)),
-        *intervals.draw(evidence, provenance, _points(overheads), "cross_check_overheads", above, of_both,
+        *intervals.draw(evidence, provenance, _points(lost), "cross_check_overheads", above, of_both,
                         "theirs - ours, percentage points", POINTS_APART),
     ]  # fmt: skip
 
@@ -442,7 +266,7 @@ def _label(one: Comparison) -> str:
     return f"{tool}: {one.what}" + (f" ({UNLIKE})" if one.unlike else "")
 
 
-def _sentences(beside: list[Beside]) -> str:
+def _sentences(beside: list[Outcome]) -> str:
     """How many agree, how many have no second side, and the overlaps that look better than they are."""
     found = [one for one in beside if isinstance(one, Comparison)]
     counts = {word: sum(one.verdict == word for one in found) for word in (AGREES, DIFFERS, UNKNOWN, UNLIKE)}

@@ -15,8 +15,8 @@ from analysis.catalogue import SUBJECTS, draw_all
 from analysis.claims import decide
 from analysis.evidence import Evidence
 from analysis.metrics.times import LIMIT
+from analysis.other_tools.overheads import ASYNC, ASYNC_STUDIES, LONG
 from analysis.records.load import identity, load
-from analysis.studies.cross_check import ASYNC, BESIDE, LONG
 from analysis.studies.ruhela import COUNTERPARTS
 from analysis.tests import synthetic
 from analysis.tests.test_claims import study_session
@@ -112,8 +112,8 @@ def test_what_harness_and_analysis_each_know_by_themselves_is_the_same() -> None
 
 def test_imb_async_is_asked_for_what_ours_measure_beside_it() -> None:
     theirs = CASES["imb-async"][1].points
-    assert tuple(BESIDE) == theirs["benchmark"]
-    for name in BESIDE.values():
+    assert tuple(ASYNC_STUDIES) == theirs["benchmark"]
+    for name in ASYNC_STUDIES.values():
         scale = catalogue.studies()[name].scales["quick"]
         assert {point["size_bytes"] for point in scale.points()} == set(theirs["size_bytes"])
         assert all(float(point["comp_over_comm"]) >= LONG for point in scale.points())
