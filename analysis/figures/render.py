@@ -246,7 +246,7 @@ class _Painter:
                 axes.plot([value, value], [y - 0.35, y + 0.35], **GUIDES[index % 2])
         present = [value for value in curves if value in set(self.points[plot.series])]
         for index, value in enumerate(present):
-            mine = one_a_place(part[part[plot.series] == value], plot.x)
+            mine = one_a_place(part[part[plot.series] == value], plot.place or plot.x)
             look, shift = curves[value], 0.7 * ((index + 0.5) / len(present) - 0.5)
             for point in frames.rows(mine):
                 crossed |= self._mark(axes, point, places.index(point[plot.x]) + shift, look)

@@ -168,7 +168,7 @@ class Plot:
     highest: float | None = None
     beyond: Callable[[Mapping[str, Any]], str] = lambda point: f"{point['value']:.3g}".replace("-", "−")
     cells: float | None = None
-    place: str = ""  # the column that tells places apart where x was measured; else x itself
+    place: str = ""  # the column that tells marks of a curve apart, where several have one x; else x itself
     say_x: Callable[[float], str] | None = None
 
     @property

@@ -110,7 +110,7 @@ def test_documents_and_figures_say_what_became_of_every_setting(tmp_path: Path) 
     assert "| UCX_RNDV_THRESH | not shown to have taken effect | UCX calls it unused |" in text
     assert json.loads(document.as_json(found, told, taken))["verdict"]["confirmed"] is True
     drawn = figures.draw(found)
-    assert [figure.name for figure in drawn] == ["tuning_search", "tuning_pareto", "tuning_coordinates"]
+    assert [figure.name for figure in drawn] == ["tuning_search", "tuning_pareto", "tuning_values"]
     for figure in drawn:
         assert len(figure.points) and toolkit.save(figure, tmp_path)["png"].stat().st_size > 1000
 

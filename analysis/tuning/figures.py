@@ -4,22 +4,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import pandas as pd
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
-from matplotlib.figure import Figure
 
-from analysis.figures import render, style
+from analysis.figures import style
 from analysis.figures.style import Plot, VariantStyle
 from analysis.figures.toolkit import Drawn
 from analysis.statistics.ranks import middle
 from analysis.tuning import decide, verdict
-from analysis.tuning.measured import DEFAULT, UNSET, Axis, Measured, by_ratio
+from analysis.tuning.measured import DEFAULT, UNSET, Measured, by_ratio
 
 NAMED = 6  # settings that have a colour of their own; the others are grey
 GREY = "#b5b5b5"
@@ -29,7 +23,7 @@ OTHERS = "others"
 def draw(found: Measured) -> list[Drawn]:
     """All that there is to draw; what has no points is left out."""
     source = f"Data: session {found.session}."
-    made = [_search(found, source), _front(found, source), _coordinates(found, source)]
+    made = [_search(found, source), _front(found, source), _values(found, source)]
     return [figure for figure in made if figure is not None]
 
 
@@ -109,38 +103,22 @@ def _front_look(name: str, index: int) -> VariantStyle:
     return replace(look, color=GREY) if name == OTHERS else look
 
 
-def _coordinates(found: Measured, source: str) -> Drawn | None:
-    """Parallel coordinates: an axis a parameter, a line a setting, coloured by its gain."""
+def _values(found: Measured, source: str) -> Drawn | None:
+    """Of each value of each parameter the gains of the settings that have it."""
     ordered, space = _best(found), found.asked.space
     if not ordered or len(space) < 2:
         return None
     standings = decide.state(found).standings
     rows = [
         {"setting": name, "value": _shown(standings[name].gain.value, found),
-         **{axis.name: found.asked.contenders[name].get(axis.name, UNSET) for axis in space}}
-        for name in ordered[::-1]
+         "choice": f"{axis.name}={found.asked.contenders[name].get(axis.name, UNSET)}"}
+        for axis in space for name in ordered
     ]  # fmt: skip
-    caption = f"Every setting that was tried, a line each, over the values of its parameters. {source}"
-    plot = Plot("setting", "", _gain_label(found), x_axis="words", series="setting", column="")
-    paint = partial(_paint_coordinates, rows, space, _gain_label(found))
-    return Drawn("tuning_coordinates", "Values and gains", caption, pd.DataFrame(rows), plot, paint=paint)
-
-
-def _paint_coordinates(rows: Sequence[Mapping[str, Any]], space: Sequence[Axis], label: str) -> Figure:
-    figure, grid = render.panels([2.7], 1)
-    axes = grid[0, 0]
-    axes.set_facecolor("#e8e8e8")  # a gain of nothing is white
-    widest = max(abs(row["value"]) for row in rows) or 1.0
-    norm = Normalize(-widest, widest)
-    for row in rows:
-        heights = [axis.values.index(row[axis.name]) / max(1, len(axis.values) - 1) for axis in space]
-        axes.plot(range(len(space)), heights, color=render.COLORS(norm(row["value"])), linewidth=1.2)
-    for index, axis in enumerate(space):
-        for place, value in enumerate(axis.values):
-            axes.annotate(value, (index, place / max(1, len(axis.values) - 1)), fontsize=4, xytext=(2, 1),
-                          textcoords="offset points")  # fmt: skip
-    axes.set_xticks(range(len(space)), [axis.name for axis in space], rotation=30, ha="right", fontsize=5)
-    axes.set_yticks([])
-    bar = figure.colorbar(ScalarMappable(norm, render.COLORS), ax=axes, shrink=0.7)
-    bar.set_label(label, fontsize=6)
-    return figure
+    caption = f"The gains of all settings that were tried, a mark each, by the values of their parameters. {source}"
+    plot = Plot(
+        "choice", "", _gain_label(found), x_axis="words", series="of", column="", place="setting",
+        lines={"the default": 0.0}, look=lambda *_: style.curve(0, ""), words=lambda value, _: str(value),
+        order=tuple(f"{axis.name}={value}" for axis in space for value in axis.values),
+    )  # fmt: skip
+    points = pd.DataFrame(rows).assign(of="a setting")
+    return Drawn("tuning_values", "Values and gains", caption, points, plot)
