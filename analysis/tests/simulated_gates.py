@@ -23,7 +23,7 @@ from analysis.gate import decide, sequential
 from analysis.gate.decide import Rule, State
 from analysis.records.load import load
 from analysis.tuning import document, verdict
-from analysis.tuning.measured import DEFAULT, OLD, TUNED, UNSET, Asked, Axis, Block, Measured, Score
+from analysis.tuning.measured import DEFAULT, OLD, TUNED, UNSET, Axis, Block, Measured, Score, SearchPlan
 from analysis.tuning.verdict import Verdict
 
 Array = npt.NDArray[np.float64]
@@ -132,7 +132,7 @@ def made_up(gain: Gain, pools: Sequence[Array], seed: int) -> Launch:
 
 def search(launch: Launch, method: str, seed: int, blocks: int = 8) -> Verdict:
     """One search of so many blocks at most."""
-    asked = Asked("time", SPACE, method=method)
+    asked = SearchPlan("time", SPACE, method=method)
     scores: dict[str, dict[int, Score]] = {DEFAULT: {}}
     turn = 0
 

@@ -22,7 +22,18 @@ from analysis.records.read import Quantity
 from analysis.tests.synthetic import Behaviour
 from analysis.tests.tuning_searches import BEHAVIOURS, SIDES, confirmed, made, search_session
 from analysis.tuning import decide, document, figures, measured, verdict
-from analysis.tuning.measured import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Asked, Axis, Measured, Score
+from analysis.tuning.measured import (
+    BARE,
+    DEFAULT,
+    ENGINE_ALONE,
+    MPI_ALONE,
+    OLD,
+    TUNED,
+    Axis,
+    Measured,
+    Score,
+    SearchPlan,
+)
 
 
 def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path) -> None:
@@ -350,7 +361,7 @@ def scores(monkeypatch: pytest.MonkeyPatch, points: dict[tuple[str, str], Point]
     made = {("study", "here", "mpich", *key): one for key, one in points.items()}
     monkeypatch.setattr(measured, "measured", lambda _: made)
     records: Any = SimpleNamespace(points=[1])
-    return measured._by_quantity(records, Asked(measured.TIME, ()), SIDE_OF)
+    return measured._by_quantity(records, SearchPlan(measured.TIME, ()), SIDE_OF)
 
 
 def test_every_setting_is_judged_by_what_the_default_is_judged_by(monkeypatch: pytest.MonkeyPatch) -> None:

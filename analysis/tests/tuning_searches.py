@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from analysis.tests.synthetic import Behaviour, Synthetic, write_lines
-from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block, Measured, Score
+from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Measured, Score, SearchPlan
 
 SPACE = (Axis("burst", ("default", "1", "20")), Axis("UCX_RNDV_THRESH", ("default", "8192"), of_mpi=True))
 CONTENDERS = {"s001": {"burst": "20"}, "s002": {"burst": "1", "UCX_RNDV_THRESH": "8192"}}
@@ -31,7 +31,7 @@ def made(
             inflation = (bounds or {}).get(side, 1.0) + rng.normal(0, 1e-3)
             kept = {"inflation": inflation}
             scores.setdefault(side, {})[turn] = Score(gain + common + rng.normal(0, 1e-3), kept)
-    wanted = Asked(
+    wanted = SearchPlan(
         "efficiency", SPACE, {"inflation": 1.05} if bounds else {}, contenders=CONTENDERS,
         blocks=(Block(tuple(gains), rounds, 0),),
     )  # fmt: skip

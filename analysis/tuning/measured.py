@@ -5,7 +5,7 @@ The objective is a metric of overlap, for which each round has a launch of bare 
 communication and computation all sides of the round are held against; or a recorded quantity, or the `time` that the
 study is about. It is turned so that more is better, and logarithms are taken of what is compared by ratio.
 
-`Asked`: what it was asked for and what was planned of it, as its session.json says (harness.job.search).
+`SearchPlan`: what it was asked for and what was planned of it, as its session.json says (harness.job.search).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchPlan:
     """`contenders`: name -> the parameters that are not left alone. `bounds`: metric -> what it may be at most.
     `confirm`: rounds of a confirmation, which may be looked at and go on `looks` times."""
 
@@ -104,7 +104,7 @@ class Asked:
         return [block for block in self.blocks if block.rounds and block.sides[0].startswith(CONFIRM)]
 
 
-def of(facts: Mapping[str, Any]) -> Asked:
+def of(facts: Mapping[str, Any]) -> SearchPlan:
     """What a session's facts say; UsageError if it is none of a search."""
     search = (facts.get("request") or {}).get("search")
     if not search:
@@ -113,7 +113,7 @@ def of(facts: Mapping[str, Any]) -> Asked:
     for block in search["blocks"]:
         blocks.append(Block(tuple(block["sides"]), block["rounds"], first))
         first += block["rounds"]
-    return Asked(
+    return SearchPlan(
         objective=search["objective"],
         space=tuple(Axis(axis["name"], tuple(axis["values"]), axis["of_mpi"]) for axis in search["space"]),
         bounds=dict(search["bounds"]),
@@ -163,7 +163,7 @@ class Measured:
     why its job did not come to it, which says nothing of its setting. `failed_in`: side -> the first round with a
     failure."""
 
-    asked: Asked
+    asked: SearchPlan
     scores: Mapping[str, Mapping[int, Score]]
     failures: Mapping[str, str] = field(default_factory=dict)
     plain: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
@@ -272,7 +272,7 @@ def read(path: Path) -> Measured:
     )
 
 
-def costs(wanted: Asked) -> list[str]:
+def costs(wanted: SearchPlan) -> list[str]:
     """What the objective is weighed against: the metrics that are bounded, else inflation. Nothing where the objective
     is a quantity, for which no metrics are computed, or inflation itself."""
     if wanted.bounds:
@@ -280,7 +280,7 @@ def costs(wanted: Asked) -> list[str]:
     return [COST] if metric_name(wanted.objective) not in ("", metric_name(COST)) else []
 
 
-def of_overlap(wanted: Asked) -> bool:
+def of_overlap(wanted: SearchPlan) -> bool:
     """Whether launches are held against a reference of their round, by the metrics of overlap."""
     return bool(metric_name(wanted.objective) or wanted.bounds)
 
@@ -320,7 +320,7 @@ Found = dict[str, tuple[Score, float]]
 
 
 def _by_metrics(
-    records: Records, wanted: Asked, good: list[str], side_of: Mapping[str, Any], turn_of: Mapping[str, Any]
+    records: Records, wanted: SearchPlan, good: list[str], side_of: Mapping[str, Any], turn_of: Mapping[str, Any]
 ) -> Found:
     """Launch -> its score; a launch without a reference in its round has none."""
     rows = records.points[records.points["launch"].isin(good) & (records.points["status"] == "ok")]
@@ -347,14 +347,14 @@ def _by_metrics(
     return found
 
 
-def _without_value(score: Score, wanted: Asked) -> str:
+def _without_value(score: Score, wanted: SearchPlan) -> str:
     """What of the objective and the bounds has no value at the points of a launch, in words; empty if all have one."""
     values = {wanted.objective: score.value, **{word: score.bounds[word] for word in wanted.bounds}}
     lacking = " and ".join(word for word, value in values.items() if not math.isfinite(value))
     return f"no value of {lacking} at its points: a time in the formula is not above 0" if lacking else ""
 
 
-def _score(wanted: Asked, times: Mapping[str, Times]) -> tuple[Score, float]:
+def _score(wanted: SearchPlan, times: Mapping[str, Times]) -> tuple[Score, float]:
     name, every = metric_name(wanted.objective) or TIME_OF_OVERLAP, times.values()
     values = np.array([float(METRICS[name].value(one)) for one in every])
     bounds = {word: float(np.max([METRICS[metric_name(word)].value(one) for one in every])) for word in costs(wanted)}
@@ -367,7 +367,7 @@ def _score(wanted: Asked, times: Mapping[str, Times]) -> tuple[Score, float]:
     return Score(float(turned.mean()), bounds, dict(zip(times, map(float, turned), strict=True))), float(plain)
 
 
-def _by_quantity(records: Records, wanted: Asked, side_of: Mapping[str, Any]) -> Found:
+def _by_quantity(records: Records, wanted: SearchPlan, side_of: Mapping[str, Any]) -> Found:
     """The same of a recorded quantity: the mean of the logarithms over the points of a launch. A launch without it at a
     point that it measured has no score."""
     if not len(records.points):

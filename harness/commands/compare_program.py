@@ -92,7 +92,7 @@ def compare_program(
             if turn_ms:
                 variants += [with_settings(one, [f"trial_ms={turn_ms}"]) for one in variants if polls(one)]
     (study,) = catalogue.by_names([STUDY])
-    request = Request(
+    request = Request.of(
         studies=[replace(study, program=program)],
         system=chosen,
         mpis=[name],

@@ -54,7 +54,7 @@ def fit(system: systems.System, seconds: float) -> Request:
 def request_of(plan: dict[str, str], system: systems.System) -> Request:
     """A plan of PLANS on all three MPIs; where time is short, with the variants that the report tells of."""
     variants = TOLD_OF if EQUAL.items() <= plan.items() else []
-    return Request([studies()["overlap-ratio"]], system, list(WHEEL_MPIS), variants, "quick", plan)
+    return Request.of([studies()["overlap-ratio"]], system, list(WHEEL_MPIS), variants, "quick", plan)
 
 
 def estimate_s(request: Request) -> float:

@@ -62,7 +62,7 @@ def engine_costs(
         chosen = _system(system)
         mpis = choose_mpis(mpi, chosen)
         _can_count(costs.parts, named=bool(part))
-        return Request(
+        return Request.of(
             studies=catalogue.by_names([GROUP]) if "ping-pong" in costs.parts else [],
             system=chosen,
             mpis=mpis,
@@ -116,7 +116,7 @@ def _run_benchmarks(asked: Costs, request: Request, session: sessions.Session) -
             continue
         for mpi in request.mpis if any(part.variants) else request.mpis[:1]:
             say(f"measuring {name}{f' on {mpi}' if any(part.variants) else ''} ...")
-            part.keep(MPIS[mpi], costs.launches, request.seed, session.path / FOLDER)
+            part.keep(MPIS[mpi], costs.launches, request.asked.seed, session.path / FOLDER)
 
 
 def _tell(paths: list[Path]) -> tuple[str, int]:

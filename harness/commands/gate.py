@@ -117,7 +117,7 @@ def gate(
         program = program_options.named(command, name, chosen, ranks, launcher, time_from, check)
         studies = [replace(studies[0], program=program)]
         settings_of = {"timeout_s": str(timeout), **settings_of}
-    request = Request(studies, chosen, [name], [], scale, settings_of, seed, nodes)
+    request = Request.of(studies, chosen, [name], [], scale, settings_of, seed, nodes)
     asked, plan = _asked(request, base, new, margin, minutes, on_off)
     slower = [f"--inject-slowdown={inject_slowdown:g}"] if inject_slowdown != 1 else []
     return _begin(request, asked, slower, plan, out, kept)
@@ -201,16 +201,16 @@ def _begin(
 def _go_on(session: sessions.Session, out: Path | None, kept: Path) -> int:
     """With a gate that was stopped."""
     request = from_facts(session.facts)
-    if request.gate is None:
+    if request.asked.gate is None:
         raise UsageError(f"Session {session.name} is none of ./bench gate: ./bench run --resume goes on with it.")
     usable(request.system)
-    runs.set_up(replace(request, variants=[]))
+    runs.set_up(request.but(variants=[]))
     with runs.measuring(request.system, session.name):
         return _run(request, runs.resumed_session(request, session, force=False), out, kept)
 
 
 def _run(request: Request, session: sessions.Session, out: Path | None, kept: Path) -> int:
-    plan = request.gate
+    plan = request.asked.gate
     assert plan is not None
     say(f"gate: {plan.new} against {plan.base}, at most {plan.rounds} rounds and {plan.minutes:g} min a study")
     try:
@@ -281,7 +281,7 @@ def _untaken(session: sessions.Session) -> list[str]:
     """The variables of sides that their MPI is not shown to have taken, in words; none where it was not asked."""
     request = from_facts(session.facts)
     found: list[str] = []
-    for side in request.gate.sides if request.gate else []:
+    for side in request.asked.gate.sides if request.asked.gate else []:
         mpi = side.mpi or request.mpis[0]
         asked = [probe for probe in side.probes if read_back.log_of(session.folders.logs, mpi, probe).exists()]
         found += read_back.doubts(asked, session.folders.logs, mpi)

@@ -58,7 +58,7 @@ def harm(
 
     def asked() -> Request:
         chosen, names = systems.by_name(system), choose_variants(variant)
-        return Request(
+        return Request.of(
             studies=_chosen(only),
             system=chosen,
             mpis=choose_mpis(mpi, chosen),
@@ -84,7 +84,7 @@ def _chosen(only: str) -> list[Study]:
 
 def _plan(request: Request) -> str:
     points = {
-        " ".join(study.workload): [dict(point) for point in study.scale(request.scale, request.settings).points()]
+        " ".join(study.workload): [dict(point) for point in study.scale(request.scale, request.asked.settings).points()]
         for study in request.studies
     }
     return "\n".join([*(f"{name}: {', '.join(map(str, found))}" for name, found in points.items()), describe(request)])

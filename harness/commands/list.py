@@ -52,7 +52,7 @@ def quick_table(scale: str = "quick") -> list[dict[str, Any]]:
     for study in studies().values():
         if scale not in study.scales or not study.of_a_paper:
             continue
-        jobs = Request([study], systems.BUILTIN["vcluster"], list(WHEEL_MPIS), [], scale, all_mpis=False).jobs()
+        jobs = Request.of([study], systems.BUILTIN["vcluster"], list(WHEEL_MPIS), [], scale, all_mpis=False).jobs()
         rows.append(
             {
                 "study": study.name,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -67,10 +66,10 @@ def _request(system: str, number: int, mpi: str, launches: int | None, seed: int
 
     chosen, studies = systems.by_name(system), catalogue.by_names([STUDY])
     settings = {"round": ",".join(map(str, range(number - 1 + number % 2)))}
-    request = Request(studies, chosen, choose_mpis(mpi, chosen), [], settings=settings, seed=seed, nodes=number)
+    request = Request.of(studies, chosen, choose_mpis(mpi, chosen), [], settings=settings, seed=seed, nodes=number)
     tests = _tests(studies[0].scale(request.scale, settings).points(), number)
     wanted = launches or SPARE + rounds_wanted(tests)
-    return replace(request, settings={"launches": str(wanted), **settings})
+    return request.but(settings={"launches": str(wanted), **settings})
 
 
 def _tests(points: Sequence[Mapping[str, Any]], number: int) -> int:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -80,7 +79,7 @@ def run(
     if not studies:
         raise UsageError("Which study? ./bench list names them; ./bench run all runs them all.")
     chosen = systems.by_name(system)
-    request = Request(
+    request = Request.of(
         studies=by_names(studies),
         system=chosen,
         mpis=choose_mpis(mpi, chosen),
@@ -120,7 +119,7 @@ def start(request: Request, hint: str, command: list[str], model: sessions.Sessi
 
 def again(model: sessions.Session, slowdown: float, dry_run: bool) -> int:
     """Run what `model` was asked to run, with its work, as a new session; the exit status."""
-    request = replace(from_facts(model.facts), slowdown=slowdown)
+    request = from_facts(model.facts).but(slowdown=slowdown)
     usable(request.system)
     if dry_run:
         print(describe(request))
@@ -131,7 +130,7 @@ def again(model: sessions.Session, slowdown: float, dry_run: bool) -> int:
 def go_on(session: sessions.Session, force: bool, dry_run: bool, launches: int | None = None) -> int:
     """Run what a session lacks, or of each variant as many launches; the exit status."""
     request = from_facts(session.facts)
-    if request.search:
+    if request.asked.search:
         raise UsageError(f"Session {session.name} is a search of settings: {runs.resuming(session)} goes on with it.")
     if launches:
         request = _with_launches(request, session, launches)
@@ -150,8 +149,8 @@ def go_on(session: sessions.Session, force: bool, dry_run: bool, launches: int |
 
 def _with_launches(request: Request, session: sessions.Session, launches: int) -> Request:
     """The same with so many launches of each variant; UsageError unless those of the session are the first of them."""
-    longer = replace(request, settings={**request.settings, "launches": str(launches)})
-    if request.gate or not set(session.facts.expected) < set(_identities(longer)):
+    longer = request.but(settings={**request.asked.settings, "launches": str(launches)})
+    if request.asked.gate or not set(session.facts.expected) < set(_identities(longer)):
         raise UsageError(
             f"--launches {launches}: session {session.name} cannot have as many of each variant, by what it was asked "
             f"for. Name more than it has, or begin a new one."

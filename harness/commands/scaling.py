@@ -63,9 +63,9 @@ def scaling(
         for found, own in _alike([name for name in _names(names) if ranks or number <= FEWER.get(name, MOST)], number)
     ]
     if list_only:
-        print("\n".join(f"{request.nodes} ranks:\n{describe(request)}" for request in requests))
+        print("\n".join(f"{request.asked.nodes} ranks:\n{describe(request)}" for request in requests))
         return 0
-    measured = [SCALING.measure(request, hint=f"{GROUP}-{request.nodes}") for request in requests]
+    measured = [SCALING.measure(request, hint=f"{GROUP}-{request.asked.nodes}") for request in requests]
     paths = [path for path, _ in measured]
     say(f"the figures: ./bench report {' '.join(path.name for path in paths)}")
     return max(SCALING.told(paths, out), *(status for _, status in measured))
@@ -97,7 +97,7 @@ def _request(
     names: list[str], ranks: int, mpi: str, variants: list[str], settings: dict[str, str], seed: int
 ) -> Request:
     system = systems.by_name("simulated")
-    request = Request(
+    request = Request.of(
         studies=catalogue.by_names(names),
         system=system,
         mpis=choose_mpis(mpi, system),

@@ -181,7 +181,7 @@ class Group:
                 session.finish("complete")
                 say(f"session: {session.path}")
                 return session.path, 0
-            if not request.program:  # of which nobody knows how long it takes
+            if not request.asked.program:  # of which nobody knows how long it takes
                 say(describe(request))
             return session.path, execute(request, session, self.report)
 
@@ -210,7 +210,7 @@ def measure_parts(parts: Iterable[Part], settings: list[str], hint: str) -> tupl
     names, status = [], 0
     with runs.measuring(system, hint):
         for request in requests:
-            session = runs.new_session(request, f"{hint}-{request.nodes}", sys.argv[1:])
+            session = runs.new_session(request, f"{hint}-{request.asked.nodes}", sys.argv[1:])
             say(describe(request))
             good = runs.run(request, session)
             say(f"session: {session.path}")

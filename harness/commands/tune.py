@@ -119,7 +119,7 @@ def tune(
             say("without --check no result is verified: a setting that makes the program wrong may win")
     variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)
     search = _asked_search(variant, measured_at, objective, subject_to, minutes, method, seats or places)
-    request = Request([found], chosen, [name], [variant], scale, measured_at.settings, seed, nodes)
+    request = Request.of([found], chosen, [name], [variant], scale, measured_at.settings, seed, nodes)
     usable(chosen)
     return _begin(request, search, space)
 
@@ -165,10 +165,10 @@ def _asked_search(
 def _go_on(session: sessions.Session) -> int:
     """With the search of a session that was stopped."""
     request = from_facts(session.facts)
-    if request.search is None:
+    if request.asked.search is None:
         raise UsageError(f"Session {session.name} is none of ./bench tune: {runs.resuming(session)} goes on with it.")
     usable(request.system)
-    _packages(request.search)
+    _packages(request.asked.search)
     runs.set_up(request)
     with runs.measuring(request.system, session.name):
         return _run(request, runs.resumed_session(request, session, force=False))
@@ -187,7 +187,7 @@ def _packages(search: Search) -> None:
 def _begin(request: Request, search: Search, space: str) -> int:
     """Set up what a search needs, and run it in a new session."""
     _packages(search)
-    runs.set_up(replace(request, search=search))
+    runs.set_up(request.but(search=search))
     (mpi,) = request.mpis
     programs = request.system.programs_of(mpi)
     _check_recorded(request, search, programs)
@@ -249,7 +249,7 @@ def _searched(request: Request, session: sessions.Session) -> Request:
             raise Failure(
                 f"The default itself cannot be measured, so nothing can be held against it: {unmeasured(found)}"
             )
-        then = document.next_(found, request.seed)
+        then = document.next_(found, request.asked.seed)
         sides = 1 + search.reference + len(then.alive) + len(then.new)
         fits = tuning.fits(search, _launch_s(request, found), sides, found.with_hangs)
         if not then.over and (not search.contenders or fits):
@@ -261,7 +261,7 @@ def _searched(request: Request, session: sessions.Session) -> Request:
             say(f"{then.state.leader} leads: measuring it afresh")
             search = tuning.with_probes(search, then.state.leader)
             search = tuning.with_confirmation(search, then.state.leader)
-        request = tuning.run_block(replace(request, search=search), session)
+        request = tuning.run_block(request.but(search=search), session)
     return request
 
 
@@ -275,7 +275,7 @@ def _confirmed(request: Request, session: sessions.Session) -> Request:
         if failed or not (verdict.undecided(found) and tuning.more_rounds_fit(search, _launch_s(request, found))):
             break
         say("its gain is not shown yet: more rounds")
-        request = tuning.run_block(replace(request, search=tuning.with_more_rounds(search)), session)
+        request = tuning.run_block(request.but(search=tuning.with_more_rounds(search)), session)
     return request
 
 
@@ -315,12 +315,12 @@ def _left(request: Request, session: sessions.Session) -> Request:
     for name, (yes, why) in found.items():
         if not yes:
             say(f"left out: {name}, not shown to have taken effect ({why})")
-    return replace(request, search=tuning.without_untaken(search, found))
+    return request.but(search=tuning.without_untaken(search, found))
 
 
 def _search_of(request: Request) -> Search:
-    assert request.search is not None
-    return request.search
+    assert request.asked.search is not None
+    return request.asked.search
 
 
 def _launch_s(request: Request, found: Measured) -> float:
@@ -330,7 +330,7 @@ def _launch_s(request: Request, found: Measured) -> float:
 
 def _estimated_s(request: Request) -> float:
     """About how long a launch of a study takes, at the points that are tuned."""
-    every = request.studies[0].scale(request.scale, request.settings).points()
+    every = request.studies[0].scale(request.scale, request.asked.settings).points()
     share = len(_search_of(request).points) / max(1, len(every))
     return share * request.jobs()[0].launch_estimate_s()
 
@@ -342,7 +342,7 @@ def _so_far(found: Measured, leader: str) -> str:
 
 def _enough_time(request: Request) -> None:
     """UsageError where not even one block and the confirmation fit; a program of one's own is tried first."""
-    if not request.program and (why := tuning.too_short(_search_of(request), _estimated_s(request))):
+    if not request.asked.program and (why := tuning.too_short(_search_of(request), _estimated_s(request))):
         raise UsageError(why)
 
 

@@ -115,7 +115,7 @@ def profiled(
     """Run it as it is, and once under the only one of `variants` with the profiler, with these `settings` of it. Where
     its profiles, record and output are, and whether all went well."""
     (study,) = catalogue.by_names([STUDY])
-    request = Request(
+    request = Request.of(
         studies=[replace(study, program=replace(program, profiled={**ALL, **settings}))],
         system=system,
         mpis=[mpi],

@@ -39,10 +39,10 @@ def planned(
 ) -> int:
     """How many rounds the minutes allow; UsageError where they are fewer than `least` of so many points."""
     for study in request.studies:
-        if study.sweep(study.scale(request.scale, request.settings)).axes:
+        if study.sweep(study.scale(request.scale, request.asked.settings)).axes:
             raise UsageError(f"Study {study.name} sweeps settings of the engine: a gate has its own.")
-        if (ranks := check_run_ranks(study, request.nodes)) % 2:
-            way = "another study" if study.nodes else f"--nodes {request.nodes + 1}"
+        if (ranks := check_run_ranks(study, request.asked.nodes)) % 2:
+            way = "another study" if study.nodes else f"--nodes {request.asked.nodes + 1}"
             raise UsageError(
                 f"The check run of {study.name} would have {ranks} rank{'s' if ranks != 1 else ''}, and each of them "
                 f"needs another one to send to: an even number is wanted, as by {way}."
@@ -52,7 +52,7 @@ def planned(
             raise UsageError("Variant limit is no engine and no MPI: a gate has nothing to hold against it.")
         if on_off and (sides.parse(text).kind == "mpi" or not polls(sides.parse(text).variant)):
             raise UsageError(f"Side '{text}': --on-off compares engines that poll, on one MPI: name two of those.")
-        if request.program and sides.parse(text).kind == "mpi":
+        if request.asked.program and sides.parse(text).kind == "mpi":
             raise UsageError(f"Side '{text}': a program of one's own is linked to one MPI, and runs on no other.")
     jobs = request.jobs()
     if any(not job.study.workload for job in jobs):
@@ -83,8 +83,8 @@ def with_sides(request: Request, asked: tuple[str, str], new_options: Sequence[s
     candidate = replace(candidate, options=list(new_options))
     every = [baseline, replace(baseline, name="control"), candidate]
     names = list(dict.fromkeys((baseline.variant, candidate.variant)))
-    whole = replace(request, variants=names, gate=replace(gate, sides=every))
-    run.set_up(replace(whole, variants=[]))
+    whole = request.but(variants=names, gate=replace(gate, sides=every))
+    run.set_up(whole.but(variants=[]))
     for text, side in zip(asked, (baseline, candidate), strict=True):
         _fits(text, side, whole, side.mpi or mpi)
     return whole

@@ -28,7 +28,7 @@ class Part:
 
     def request(self, system: System, more: Mapping[str, str]) -> Request:
         """`more`: settings of the call, as launches=1."""
-        return Request(
+        return Request.of(
             studies=by_names(list(self.studies)),
             system=system,
             mpis=list(WHEEL_MPIS),

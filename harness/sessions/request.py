@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from harness.base import mpis, variants
 from harness.base.errors import UsageError, there_are
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
-from harness.job.plan import Gate, simulated_point_s
-from harness.job.program import Program
+from harness.job.plan import simulated_point_s
 from harness.job.records import Folders
-from harness.job.search import Search
 from harness.job.session import Asked, Facts
 from harness.sites import systems
 from harness.sites.systems import System
@@ -27,35 +27,44 @@ SYSTEMS = systems.SYSTEMS_DIR.relative_to(ROOT)
 
 @dataclass(frozen=True)
 class Request:
-    """A run as it was asked for. `settings`: --set pairs; `variants` empty: each study's own.
-
-    `all_mpis`: every study runs on all of `mpis`; else on those of them that its scale names, if it names any.
-    `slowdown`: factor on all computation, so that a regression can be seen to be found; 1 in every honest run.
-    `mpi_environment`: variables of the MPI for every launch, bare included. `search`: of settings, its last block runs.
-    """
+    """A run as it was asked for: on these MPIs of a system, `asked` whatever session.json says of it beside them."""
 
     studies: list[Study]
     system: System
     mpis: list[str]
-    variants: list[str]
+    asked: Asked
     scale: str = "quick"
-    settings: dict[str, str] = field(default_factory=dict)
-    seed: int = 1
-    nodes: int = 2
-    all_mpis: bool = True
-    slowdown: float = 1.0
-    gate: Gate | None = None
-    mpi_environment: dict[str, str] = field(default_factory=dict)
-    search: Search | None = None
+
+    @classmethod
+    def of(
+        cls,
+        studies: list[Study],
+        system: System,
+        mpis: list[str],
+        variants: list[str],
+        scale: str = "quick",
+        settings: Mapping[str, str] = MappingProxyType({}),
+        seed: int = 1,
+        nodes: int = 2,
+        **more: Any,
+    ) -> Request:
+        """`variants` empty: each study's own; `settings`: --set pairs; `more`: other fields of Asked."""
+        program = next((study.program for study in studies if study.program), None)
+        asked = Asked(variants, dict(settings), seed, nodes, str(system.config), system.partition, **more)
+        return cls(studies, system, mpis, replace(asked, program=program), scale)
+
+    def but(self, **changes: Any) -> Request:
+        """The same with other fields of `asked`."""
+        return replace(self, asked=replace(self.asked, **changes))
 
     def jobs(self) -> list[Job]:
         """The jobs in the order in which they run; raises UsageError for a setting that a study does not know."""
         found: list[Job] = []
         for known in self.studies:
-            study = known.asked(self.settings)
-            scale = study.scale(self.scale, self.settings)
+            study = known.asked(self.asked.settings)
+            scale = study.scale(self.scale, self.asked.settings)
             if self.system.model():
-                scale = replace(scale, point_s=simulated_point_s(study.tasks(self.nodes)))
+                scale = replace(scale, point_s=simulated_point_s(study.tasks(self.asked.nodes)))
             if not study.workload and not study.case:
                 study.named()
             found += [planned(self.asked, study, scale, self.system.name, mpi) for mpi in self._mpis_of(scale)]
@@ -75,27 +84,16 @@ class Request:
 
     def missing(self, folders: Folders) -> list[str]:
         """The launches that have points which are neither ok nor skipped there."""
-        return planning.missing(self.jobs(), self.nodes, folders)
+        return planning.missing(self.jobs(), self.asked.nodes, folders)
 
     @property
     def _where(self) -> planning.Where:
         programs = {mpi: self.system.programs_of(mpi) for mpi in self.programs()}
         return planning.Where(self.system.name, programs, self.system.emulated, self.system.model())
 
-    @property
-    def asked(self) -> Asked:
-        """What session.json says of it beside studies, system, MPIs and scale."""
-        own = {name: getattr(self, name) for name in SAME}
-        return Asked(config=str(self.system.config), partition=self.system.partition, program=self.program, **own)
-
-    @property
-    def program(self) -> Program | None:
-        """The program of somebody else's that a study runs."""
-        return next((study.program for study in self.studies if study.program), None)
-
     def _mpis_of(self, scale: Scale) -> list[str]:
         wanted = [mpi for mpi in self.mpis if mpi in scale.mpis]
-        if self.all_mpis or not scale.mpis:
+        if self.asked.all_mpis or not scale.mpis:
             return self.mpis
         return wanted or self.mpis[:1]  # a site's own MPIs have other names
 
@@ -103,9 +101,6 @@ class Request:
         """Those facts of a session that say what was asked for: enough to ask for the same again."""
         studies = [study.name for study in self.studies]
         return planning.facts(self.asked, self.scale, studies, self.mpis, self.jobs(), self._where)
-
-
-SAME = sorted({one.name for one in fields(Asked)} & {one.name for one in fields(Request)})
 
 
 def from_facts(facts: Facts) -> Request:
@@ -121,8 +116,8 @@ def from_facts(facts: Facts) -> Request:
         studies=[study.with_program(asked.program) for study in by_names(facts.studies)],
         system=system,
         mpis=_known_mpis(facts.mpi_names, system),  # whether they are here is asked by who runs it
+        asked=replace(asked, config=str(system.config), partition=system.partition),
         scale=facts.scale,
-        **{name: getattr(asked, name) for name in SAME},
     )
 
 

@@ -52,7 +52,7 @@ def set_up(request: Request) -> None:
     programs = request.programs()
     request.system.set_up(programs, request.may_offload())
     for mpi in programs:
-        check_settings(request.variants, request.system.programs_of(mpi))
+        check_settings(request.asked.variants, request.system.programs_of(mpi))
 
 
 def check_settings(names: Iterable[str], programs: Path) -> None:
@@ -94,7 +94,9 @@ def resumed_session(request: Request, session: Session, force: bool) -> Session:
     """The same session, to go on with; UsageError if what would run now is not what ran then."""
     found = planning.differences(session.facts.identity, request.identity())
     if found and not force:
-        alone = request.search or request.gate  # whose commands have no --force: what they compare is not mixed
+        alone = (
+            request.asked.search or request.asked.gate
+        )  # whose commands have no --force: what they compare is not mixed
         raise UsageError(
             f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one"
             f"{'.' if alone else ', or mix them with --force.'}"
@@ -144,7 +146,7 @@ def run(request: Request, session: Session) -> bool:
 
 
 def _open(request: Request, session: Session, stack: contextlib.ExitStack) -> Opened:
-    opened = stack.enter_context(request.system.open(request.nodes))
+    opened = stack.enter_context(request.system.open(request.asked.nodes))
     if opened.note:
         say(opened.note)
     before = session.facts.network

@@ -101,8 +101,8 @@ def recorded(study: Study, programs: Path) -> dict[str, dict[str, Any]] | None:
 
 def begin(request: Request, search: Search) -> Request:
     """The request with a search whose first block reads the MPI's variables back, and tries a program of one's own."""
-    first = [Block([], 0)] if search.probes or request.program else []
-    return replace(request, variants=[search.variant], search=replace(search, blocks=first))
+    first = [Block([], 0)] if search.probes or request.asked.program else []
+    return request.but(variants=[search.variant], search=replace(search, blocks=first))
 
 
 def trial_s(request: Request, session: Session) -> float:
@@ -204,9 +204,9 @@ def run_block(request: Request, session: Session) -> Request:
 
 def _spent(request: Request, session: Session, started: float) -> Request:
     """The request with the time since `started`, which is written down."""
-    assert request.search is not None
-    spent = request.search.spent_s + time.monotonic() - started
-    request = replace(request, search=replace(request.search, spent_s=spent))
+    assert request.asked.search is not None
+    spent = request.asked.search.spent_s + time.monotonic() - started
+    request = request.but(search=replace(request.asked.search, spent_s=spent))
     state = session.facts.state
     store(request, session)
     if state == "interrupted":
@@ -216,12 +216,12 @@ def _spent(request: Request, session: Session, started: float) -> Request:
 
 def store(request: Request, session: Session) -> None:
     """The search as it is planned now, in the session's facts, where its jobs read it."""
-    search = request.search
+    search = request.asked.search
     assert search is not None
     (study,) = request.studies
     stem = f"{study.name}.{request.system.name}.{request.mpis[0]}"
     session.facts.request = request.asked
-    blocks = search.in_rounds().schedule(stem, request.seed)
+    blocks = search.in_rounds().schedule(stem, request.asked.seed)
     session.facts.expected = [launch.identity for block in blocks for launch in block]
     session.facts.state = "running"
     session.save()

@@ -271,7 +271,7 @@ def test_every_command_stands_under_a_heading(capsys: pytest.CaptureFixture[str]
 @pytest.mark.usefixtures("results")
 def test_a_session_gets_more_launches_of_each_variant(capsys: pytest.CaptureFixture[str]) -> None:
     variants = ["bare", "adaptive"]
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], variants, "test", {"launches": "2"})
+    request = Request.of(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], variants, "test", {"launches": "2"})
     session = sessions.create("earlier", request.facts())
     call = ["run", "--resume", session.name, "--dry-run", "--launches"]
     assert main([*call, "5"]) == 0
@@ -290,7 +290,7 @@ def test_a_plan_takes_as_long_as_the_newest_session_of_the_same_says(
     assert main([*call]) == 0
     reckoned = capsys.readouterr().out
     assert "as in" not in reckoned
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["bare"], scale="test")
+    request = Request.of(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["bare"], scale="test")
     session = sessions.create("earlier", request.facts())
     assert session.path.parent == results
     (job,) = request.jobs()

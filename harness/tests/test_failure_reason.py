@@ -241,7 +241,7 @@ def test_the_cause_is_named(
     cases: list[dict[str, Any]], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
-    request = Request(by_names(["tasks"]), BUILTIN["local"], ["mpich"], ["bare"], scale="test")
+    request = Request.of(by_names(["tasks"]), BUILTIN["local"], ["mpich"], ["bare"], scale="test")
     session = sessions.create("missing", request.facts())
     report = tmp_path / "tasks.json"
     report.write_text(json.dumps({"runs": [{"testcases": cases}]}))

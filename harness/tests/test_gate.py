@@ -46,7 +46,7 @@ def gate(rounds: int = 4, **changes: object) -> Gate:
     return replace(planned, **changes)  # type: ignore[arg-type]
 
 
-REQUEST = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+REQUEST = Request.of(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
 FACTS = Facts("s", "now", "complete", **REQUEST.facts())
 CHECK = """
 import reframe as rfm
@@ -74,7 +74,7 @@ def test_every_round_has_each_side_once_between_two_canaries() -> None:
 
 def test_a_gates_request_survives_its_session() -> None:
     again = from_facts(FACTS)
-    assert again.gate == REQUEST.gate
+    assert again.asked.gate == REQUEST.asked.gate
     assert REQUEST.programs() == {"mpich": ["microbench"]}
     check_run, first = REQUEST.jobs()[0].launches[:2]
     assert REQUEST.jobs()[0].points_of(check_run) == gates.CHECK_RUN.points

@@ -29,7 +29,7 @@ from harness.tests.sessions import refused
 from reframe_checks.catalogue import by_names
 
 MPICH = MPIS["mpich"]
-REQUEST = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
+REQUEST = Request.of(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
 ASKED = ("2%", 20.0)  # --margin, --minutes
 
 
@@ -306,7 +306,7 @@ def test_a_side_on_another_mpi_is_resolved_for_that_one(tmp_path: Path, monkeypa
     assert (base.mpi, base.variant, base.probes) == ("", "bare", [])
     assert (new.mpi, new.variant, new.environment) == ("openmpi", "timer:slice_us=50", {"OMPI_MCA_btl_tcp_links": "4"})
     assert [(probe.how, probe.key) for probe in new.probes] == [("mpi_t", "btl_tcp_links")]
-    assert replace(REQUEST, gate=replace(plan, sides=[base, new])).programs() == {
+    assert REQUEST.but(gate=replace(plan, sides=[base, new])).programs() == {
         "mpich": ["microbench"], "openmpi": ["microbench", PROGRAM],
     }  # fmt: skip
 

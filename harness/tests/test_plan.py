@@ -153,7 +153,7 @@ def test_a_batch_takes_as_long_as_its_messages() -> None:
 
 def test_of_a_simulation_the_ranks_are_what_takes_time() -> None:
     def estimate(nodes: int) -> float:
-        request = Request(by_names(["collective-overlap"]), systems.by_name("simulated"), ["mpich"], [], nodes=nodes)
+        request = Request.of(by_names(["collective-overlap"]), systems.by_name("simulated"), ["mpich"], [], nodes=nodes)
         return request.jobs()[0].launch_estimate_s()
 
     assert estimate(1024) > 100 * estimate(2) / 2
@@ -302,7 +302,7 @@ def test_a_session_is_not_resumed_on_another_network() -> None:
     system = replace(BUILTIN["local"], open=lambda _nodes: contextlib.nullcontext(other))
     session: Any = SimpleNamespace(name="s", facts=SimpleNamespace(network="of tbf"))
     with contextlib.ExitStack() as stack, pytest.raises(UsageError, match=r"of tbf\. Now there is: of htb"):
-        _open(Request(by_names(["overlap-ratio"]), system, ["mpich"], ["bare"]), session, stack)
+        _open(Request.of(by_names(["overlap-ratio"]), system, ["mpich"], ["bare"]), session, stack)
 
 
 DEFAULT_MINUTES: float = inspect.signature(demo).parameters["minutes"].default
@@ -339,7 +339,7 @@ def test_the_library_for_offload_is_built_where_a_launch_may_ask_for_it(monkeypa
         monkeypatch.delenv(name)
     request = fit(BUILTIN["vcluster"], 60 * DEFAULT_MINUTES)
     assert not request.may_offload()
-    assert replace(request, variants=["bare", "offload"]).may_offload()
-    assert replace(request, variants=["bare", "adaptive:safety=offload"]).may_offload()
+    assert request.but(variants=["bare", "offload"]).may_offload()
+    assert request.but(variants=["bare", "adaptive:safety=offload"]).may_offload()
     monkeypatch.setenv("PROGRESS_ENGINE_SAFETY", "offload")
     assert request.may_offload()

@@ -44,7 +44,7 @@ STUDY = Study(
 
 
 def request(**changes: object) -> Request:
-    return replace(Request([STUDY], BUILTIN["vcluster"], ["mpich", "openmpi"], []), **changes)  # type: ignore[arg-type]
+    return Request.of([STUDY], BUILTIN["vcluster"], ["mpich", "openmpi"], []).but(**changes)
 
 
 def test_each_setting_of_the_engine_has_launches_of_its_own() -> None:
@@ -79,7 +79,7 @@ def test_what_the_engine_does_not_take_is_refused_before_anything_is_launched() 
     ):
         with pytest.raises(UsageError, match=re.escape(said)):
             request(settings={name: values}).jobs()
-    (job, _) = Request([studies()["harm-tasks-contention"]], BUILTIN["local"], ["mpich", "openmpi"], []).jobs()
+    (job, _) = Request.of([studies()["harm-tasks-contention"]], BUILTIN["local"], ["mpich", "openmpi"], []).jobs()
     assert not any(launch.engine for launch in job.launches), "an axis of its own has the name of a setting"
 
 
@@ -123,7 +123,7 @@ def test_variants_on_which_claims_are_decided_have_more_launches_unless_launches
 
 def test_the_points_of_the_limit_have_axes_of_their_own() -> None:
     limited = replace(SCALE, variants=("bare", "idle", "limit"), limit={"wake_us": (500, 2000), "size_bytes": (8,)})
-    (job,) = request(studies=[replace(STUDY, scales={"quick": limited})], all_mpis=False).jobs()
+    (job,) = replace(request(all_mpis=False), studies=[replace(STUDY, scales={"quick": limited})]).jobs()
     wanted = [{"size_bytes": 8, "wake_us": 500}, {"size_bytes": 8, "wake_us": 2000}]
     for launch in job.launches:
         points = job.points_of(launch)
@@ -233,8 +233,8 @@ def test_a_side_has_variables_of_its_own_beside_the_runs(plan: Plan) -> None:
 
 
 def test_a_run_with_variables_survives_its_session(tmp_path: Path) -> None:
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], [], mpi_environment=OF_MPI)
-    assert from_facts(Facts("s", "now", "complete", **request.facts())).mpi_environment == OF_MPI
+    request = Request.of(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], [], mpi_environment=OF_MPI)
+    assert from_facts(Facts("s", "now", "complete", **request.facts())).asked.mpi_environment == OF_MPI
     said = reframe_command(request, request.studies[0], ["mpich"], tmp_path)
     asked = [said[place + 1] for place, word in enumerate(said) if word == "-S"]
     assert asked == [f"session_dir={tmp_path}"], "whose session says the rest"

@@ -355,11 +355,11 @@ def test_of_several_partitions_one_is_named(host: Path, capsys: pytest.CaptureFi
 
 def test_a_session_is_of_the_partition_that_was_named(host: Path) -> None:
     system = systems.by_name(f"{with_two_partitions(host)}:debug")
-    request = Request(by_names(["overlap-ratio"]), system, ["mpich"], [], scale="test")
+    request = Request.of(by_names(["overlap-ratio"]), system, ["mpich"], [], scale="test")
     command = reframe_command(request, request.studies[0], ["mpich"], host)
     assert command[command.index("--system") + 1] == "cluster:debug"
     assert from_facts(Facts("s", "2026-01-01", "running", **request.facts())).system.partition == "debug", (
         "and --resume goes on there"
     )
-    there = replace(request, system=systems.by_name(f"{system.config}:compute"))
+    there = replace(request, system=systems.by_name(f"{system.config}:compute")).but(partition="compute")
     assert differences(request.identity(), there.identity()), "its samples are not another partition's"

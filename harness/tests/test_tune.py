@@ -116,9 +116,9 @@ def test_where_no_overlap_is_measured_bare_is_no_side_of_the_rounds_that_are_add
 
 def test_a_search_survives_its_session() -> None:
     search = tuning.with_block(replace(SEARCH, probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")]), [], [BOTH])
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], search=search)
+    request = Request.of(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], search=search)
     facts = Facts("s", "now", "complete", **request.facts())
-    assert from_facts(facts).search == search
+    assert from_facts(facts).asked.search == search
     (job,) = request.jobs()
     assert len(job.launches) == 9 and request.programs() == {"mpich": ["microbench", "mpi_variables"]}
 
@@ -225,8 +225,8 @@ def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
     assert tuning.fits(SEARCH, 1.0, 4)
     assert not tuning.fits(replace(SEARCH, spent_s=250.0), 1.0, 4)
     assert tuning.fits(SEARCH, 1.0, 4, 1.0) and not tuning.fits(SEARCH, 1.0, 4, 20.0), "as many may hang as before"
-    asked = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
-    begun = tuning.begin(asked, replace(SEARCH, probes=[Probe("X", "1", "", "X")])).search
+    asked = Request.of(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
+    begun = tuning.begin(asked, replace(SEARCH, probes=[Probe("X", "1", "", "X")])).asked.search
     assert begun and begun.blocks == [Block([], 0)], "the variables are read back first"
 
 
@@ -248,7 +248,7 @@ def test_a_search_whose_minutes_the_read_back_has_used_begins_no_block(tmp_path:
     (study,) = by_names(["overlap-ratio"])
     settings = tuning.points(study, "quick", {}).settings
     search = replace(SEARCH, blocks=[Block([], 0)], spent_s=290.0)
-    request = Request([study], BUILTIN["local"], ["mpich"], ["adaptive"], settings=settings, search=search)
+    request = Request.of([study], BUILTIN["local"], ["mpich"], ["adaptive"], settings=settings, search=search)
     session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
     ready = importlib.import_module("harness.commands.tune")._ready
     with pytest.raises(UsageError, match=r"5 minutes are too few .*, and 4\.8 have passed: give more --minutes"):
@@ -258,7 +258,7 @@ def test_a_search_whose_minutes_the_read_back_has_used_begins_no_block(tmp_path:
 def search_of_own_program(folder: Path) -> Request:
     (own,) = by_names(["own-program"])
     own = replace(own, program=Program(["true"], str(folder)))
-    asked = Request([own], BUILTIN["local"], ["mpich"], [])
+    asked = Request.of([own], BUILTIN["local"], ["mpich"], [])
     return tuning.begin(asked, replace(SEARCH, points=[{}], untuned=[{}], reference=False))
 
 
@@ -266,14 +266,14 @@ def test_a_program_of_ones_own_is_tried_before_the_search_and_minutes_that_are_t
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = search_of_own_program(tmp_path)
-    assert request.search and request.search.blocks == [Block([], 0)]
+    assert request.asked.search and request.asked.search.blocks == [Block([], 0)]
     session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
     assert tuning.trial_s(request, session) == 0
 
     monkeypatch.setattr(process, "run", lambda *_: process.Exit(0, 40.0, ""))
     monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "")
     here = replace(plan.platform, system="local:loopback")
-    only = replace(plan, study="own-program", platform=here, program=request.program, points=[{}], launches=[])
+    only = replace(plan, study="own-program", platform=here, program=request.asked.program, points=[{}], launches=[])
     (tmp_path / "logs").mkdir()
     for kind in ("log", "err"):
         (tmp_path / "logs" / f"own-program.local.mpich.trial.{kind}").touch()
@@ -290,7 +290,7 @@ def test_a_program_that_cannot_be_used_is_refused_before_any_block(
     """It would fail in every launch, and --resume would change nothing."""
     request = search_of_own_program(tmp_path)
     session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
-    only = replace(plan, study="own-program", program=request.program, points=[{}], launches=[])
+    only = replace(plan, study="own-program", program=request.asked.program, points=[{}], launches=[])
     only = replace(only, platform=replace(plan.platform, system="local:loopback"))
     (tmp_path / "logs").mkdir()
     for kind in ("log", "err"):
@@ -298,8 +298,8 @@ def test_a_program_that_cannot_be_used_is_refused_before_any_block(
     blocks: list[int] = []
 
     def run_block(request: Request, _: Session) -> Request:
-        assert request.search
-        blocks.append(len(request.search.sides))
+        assert request.asked.search
+        blocks.append(len(request.asked.search.sides))
         Runner(only, tmp_path).run()
         return request
 

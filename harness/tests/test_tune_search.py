@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from analysis.tuning.measured import Asked, Measured
+from analysis.tuning.measured import Measured, SearchPlan
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
@@ -37,7 +37,7 @@ from reframe_checks.catalogue import by_names
 
 
 def facts_of(search: Search) -> dict[str, Any]:
-    return Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"], search=search).facts()
+    return Request.of(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"], search=search).facts()
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_a_search_stops_where_its_job_ended_before_all_variables_were_asked(tmp_
     with pytest.raises(Failure, match="asked of 1 variables, Y the first"):
         left(request, session)
     read_back.log_of(session.folders.logs, "mpich", probes[1]).write_text(f"y: unknown\n{good_end}")
-    assert [axis.name for axis in left(request, session).search.space] == ["X"]
+    assert [axis.name for axis in left(request, session).asked.search.space] == ["X"]
 
 
 def test_why_the_default_has_no_value_is_said() -> None:
     """It may run well: without a launch of the reference in its round nothing can be said of it."""
-    found = Measured(Asked("efficiency", ()), {}, {REFERENCE: "exit status 3"})
+    found = Measured(SearchPlan("efficiency", ()), {}, {REFERENCE: "exit status 3"})
     assert unmeasured(found) == "none of its launches was measured with its reference, which failed: exit status 3"
     assert unmeasured(replace(found, failures={})) == "none of its launches was measured with its reference"
     assert unmeasured(replace(found, failures={REFERENCE: "x", DEFAULT: "wrong data"})) == "wrong data"
@@ -128,7 +128,7 @@ def test_why_the_default_has_no_value_is_said() -> None:
 def test_what_is_no_search_is_gone_on_with_by_its_own_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    facts = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"]).facts()
+    facts = Request.of(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"]).facts()
     Session(tmp_path, Facts("s", "now", "interrupted", **facts)).save()
     assert main(["tune", "--resume", str(tmp_path)]) == 2
     assert f"none of ./bench tune: ./bench run --resume {tmp_path.name} goes on with it." in capsys.readouterr().err

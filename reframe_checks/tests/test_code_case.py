@@ -163,7 +163,7 @@ def test_a_run_says_how_many_ranks_a_code_gets(made: Make, tmp_path: Path) -> No
     """In the launch and in the file that divides OpenFOAM's cells; a code whose input is for two stays at two."""
     study = studies()["openfoam-cavity"]
     assert (study.tasks(2), study.asked({}).tasks(2), study.asked({"ranks": "4"}).tasks(2)) == (2, 2, 4)
-    asked = Request([study], by_name("local"), ["mpich"], [], settings={"ranks": "4"})
+    asked = Request.of([study], by_name("local"), ["mpich"], [], settings={"ranks": "4"})
     assert [job.study.tasks(2) for job in asked.jobs()] == [4]
     check = SimpleNamespace(study=study, scale="test", asked=SimpleNamespace(settings={"ranks": "4"}))
     WorkloadCheck.choose_scale(check)

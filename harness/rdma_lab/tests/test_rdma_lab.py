@@ -329,5 +329,5 @@ def test_without_machines_reframe_can_still_list(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_session_says_that_its_system_is_emulated() -> None:
-    asked = {name: Request([], BUILTIN[name], [], []).facts()["emulated"] for name in ("rdma-lab", "local")}
+    asked = {name: Request.of([], BUILTIN[name], [], []).facts()["emulated"] for name in ("rdma-lab", "local")}
     assert asked == {"rdma-lab": True, "local": False}
