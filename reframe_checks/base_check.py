@@ -24,6 +24,8 @@ from reframe.core.runtime import runtime
 
 from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT, python
+from harness.codes.find import every
+from harness.codes.known import CASES
 from harness.job import records
 from harness.job import session as sessions
 from harness.job.plan import Launch, Plan, Platform, Point, Rounds, Sampler, Side, Stop, simulated_point_s
@@ -35,8 +37,6 @@ from reframe_checks.code_case import Programs
 from reframe_checks.jobs import launches_of
 from reframe_checks.study import ALWAYS, Scale, Study, valid_systems, why_not
 from reframe_checks.systems.extras import extras_of_environment, extras_of_partition
-from workloads.apps.find import every
-from workloads.apps.table import CASES
 
 SYSTEMS = Path(systems.__file__).parent
 A_DAY_MIN = 1440.0

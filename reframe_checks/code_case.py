@@ -17,12 +17,12 @@ from reframe.core.builtins import run_before
 
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS
+from harness.codes.code import Case, Code
+from harness.codes.find import Found, beside, find
 from harness.job.program import Program, another_mpi
 from reframe_checks.systems.extras import extras_of_environment
 from spack_env import site_environment as spack
 from workloads import apps
-from workloads.apps.find import Found, beside, find
-from workloads.apps.model import Case, Code
 
 APPS = Path(apps.__file__).resolve().parent
 IN_ITS_PLACE = "$command"  # what a driver's own tool puts there itself

@@ -19,9 +19,9 @@ from typing import Any
 
 from harness.base import sizes, variants
 from harness.base.errors import UsageError, meant, there_are
+from harness.codes.known import CASES
 from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Sweep, interleave
 from harness.job.program import Program
-from workloads.apps.table import CASES
 
 FEATURES = {  # of a partition -> what is said where it lacks it
     "smt": "no core here has a second hardware thread",
@@ -210,7 +210,7 @@ class Study:
     order: int = 1000
     of_a_paper: bool = True  # else `./bench run all` leaves it out
     program: Program | None = None
-    case: str = ""  # of workloads.apps: somebody else's program that is looked for where the study runs
+    case: str = ""  # of harness.codes: somebody else's program that is looked for where the study runs
     ranks: int = 0  # of a case: not its own number
     on_off: bool = False
     look: str = ""

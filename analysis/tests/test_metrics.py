@@ -17,8 +17,8 @@ from analysis.metrics.evaluate import evaluate
 from analysis.metrics.formulas import METRICS, Times, suspicious, undefined
 from analysis.records.load import load
 from analysis.tests.synthetic import MB, Behaviour, Synthetic
-from workloads.apps.tables import imb
-from workloads.apps.tests.outputs import SAMPLES
+from harness.codes.benchmark_output import imb
+from harness.codes.tests.outputs import SAMPLES
 
 
 def times(**changed: float) -> Times:

@@ -10,13 +10,13 @@ import typer
 
 from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS
+from harness.codes.code import Code
+from harness.codes.find import find, lacks
+from harness.codes.known import CODES
 from harness.commands import options
 from harness.setup import environment
 from harness.setup.environment import ensure_mpis
 from harness.sites import systems
-from workloads.apps.find import find, lacks
-from workloads.apps.model import Code
-from workloads.apps.table import CODES
 
 INSTALL = "install"
 Folders = Mapping[str, str]  # code -> where a site has it

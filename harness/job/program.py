@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import process, validate
-from workloads.apps.model import SHARE
-from workloads.apps.reading import Damaged, Row, cleaned, positive
-from workloads.apps.table import CASES
+from harness.codes.code import SHARE
+from harness.codes.known import CASES
+from harness.codes.output import Damaged, Row, cleaned, positive
 
 WHOLE, PRINTED = "whole_s", "printed_time"
 CALLERS_PYTHONPATH = "OVERLAP_BENCH_PYTHONPATH"  # what PYTHONPATH was before the harness set its own
@@ -48,7 +48,7 @@ class Program:
 
     `time_from`: finds a time that the program prints, else the whole time counts; `check`: finds its result, which must
     be the same in every launch. Of `time_from` the last match counts, of both the first group, if there is one. `case`:
-    of workloads.apps, which knows what is in the output. `prepare`: commands that are run in `folder` before anything
+    of harness.codes, which knows what is in the output. `prepare`: commands that are run in `folder` before anything
     is launched. `driver`: stands before the launcher, and starts it with what follows as often as it wants. `built`:
     patterns of the programs that it starts, which are there once it was prepared, from /. `profiled`: settings of
     the profiler's, with which its launches with the engine's library leave profiles of its calls (analysis/where.py);

@@ -22,6 +22,7 @@ import psutil
 from harness.base import process, validate
 from harness.base.errors import UsageError
 from harness.base.variants import WITHOUT_ENGINE, Recipe
+from harness.codes.output import warnings
 from harness.job import program as programs
 from harness.job import records
 from harness.job.launch import Outcome, Watch, context, execute, now
@@ -29,7 +30,6 @@ from harness.job.plan import TIMEOUT_GRACE_S, Launch, Plan, Point
 from harness.job.program import CALLERS_PYTHONPATH, Program, Reading, Unusable
 from harness.job.records import Folders, RecordFile
 from harness.job.verify import engine_of
-from workloads.apps.reading import warnings
 
 BASE = "bare"
 LOOK_S = 0.2  # how long it is looked at what others take of the CPUs, before a launch: of its own time nobody knows

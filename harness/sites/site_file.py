@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from harness.base import validate
 from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS
+from harness.codes import known
 from harness.sites import site_probe
 from spack_env import site_environment as spack
-from workloads.apps import table
 
 if TYPE_CHECKING:  # 0.2 s of imports
     from reframe_checks.systems.extras import EnvironmentExtras
 
 Config = Mapping[str, Any]
-CODES = [code.name for code in table.CODES]
+CODES = [code.name for code in known.CODES]
 
 
 @dataclass(frozen=True)

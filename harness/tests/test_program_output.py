@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.codes import benchmark_output
+from harness.codes.tests.outputs import OUTPUTS
 from harness.job import records
 from harness.job.plan import Plan, Point, interleave
 from harness.job.program import Program, Unusable, read
 from harness.job.runner import Runner
-from workloads.apps import tables
-from workloads.apps.tests.outputs import OUTPUTS
 
 
 def of_case(plan: Plan, session: Path, case: str, output: Path, wanted: list[Point]) -> tuple[int, list[Any]]:
-    """Runs what prints `output` as a case of workloads.apps, bare; the status, and the lines of its record."""
+    """Runs what prints `output` as a case of harness.codes, bare; the status, and the lines of its record."""
     return of_program(plan, session, Program(["/bin/cat", str(output)], "/", 2, case=case), wanted)
 
 
@@ -87,7 +87,7 @@ def test_an_output_that_is_wrong_or_means_something_else_has_no_time(
 def test_a_time_of_nothing_is_left_out_and_a_share_of_nothing_is_none(plan: Plan, tmp_path: Path) -> None:
     old = "270.29        12.74         5.87         0.00"
     output = changed(tmp_path, IMB, old, old.replace("12.74", " 0.00"))
-    row = next(row for row in tables.imb(output.read_text()).rows if row.samples.get("pure_s") == 0)
+    row = next(row for row in benchmark_output.imb(output.read_text()).rows if row.samples.get("pure_s") == 0)
     _, (line,) = of_case(plan, tmp_path / "s", IMB, output, [dict(row.point)])
     assert (line["status"], set(line["samples"])) == ("ok", {"overall_s", "compute_s", "overlap"})
     assert line["samples"]["overlap"] == [0]

@@ -16,6 +16,8 @@ import pytest
 from harness.base import process
 from harness.base.mpis import Mpi
 from harness.base.paths import ROOT
+from harness.codes import find
+from harness.codes.known import CASES
 from harness.job import records
 from harness.job.plan import Plan, interleave
 from harness.job.program import Program
@@ -23,7 +25,6 @@ from harness.job.runner import Runner
 from harness.tests.waiting import PATIENCE_S, eventually
 from reframe_checks import code_case
 from reframe_checks.catalogue import studies
-from workloads.apps import find, table
 
 RUNSPEC = """#!/bin/bash
 # A stand-in for a test: not SPEC's.
@@ -95,7 +96,7 @@ def run(
     plan: Plan, installation: Path, tmp_path: Path, launches: int = 1, ranks: int = 2
 ) -> tuple[int, dict[str, list[Any]]]:
     """The runner's status, and the lines of a launch's record by its variant."""
-    code, known = table.CASES[NAME]
+    code, known = CASES[NAME]
     case = replace(known, ranks=ranks)
     found = find.find(code, case.programs(), {code.name: str(installation)})
     assert found is not None
@@ -218,7 +219,7 @@ def test_of_two_runs_at_once_neither_has_a_time_if_they_are_of_one_mpi(
 
 def driver(installation: Path, *submit: str, action: str = "run") -> list[str]:
     """A call of the driver by itself."""
-    script = ROOT / "workloads" / "apps" / "runspec.py"
+    script = ROOT / "harness" / "codes" / "runspec.py"
     options = [f"--program={installation}/bin/runspec", "--label=mpich", "--size=mtest", "--ranks=2"]
     return [sys.executable, str(script), action, *options, "137.lu", "--", *submit]
 
@@ -266,7 +267,7 @@ def test_a_word_that_a_configuration_would_cut_off_is_refused(installation: Path
 def test_a_wrong_call_of_the_driver_is_one_sentence(
     capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
-    from workloads.apps import runspec  # noqa: PLC0415 - a script that is else run by itself
+    from harness.codes import runspec  # noqa: PLC0415 - a script that is else run by itself
 
     try:
         status: object = runspec.main(words)
@@ -277,13 +278,13 @@ def test_a_wrong_call_of_the_driver_is_one_sentence(
 
 
 def test_the_driver_needs_the_standard_library_alone() -> None:
-    script = ROOT / "workloads" / "apps" / "runspec.py"
+    script = ROOT / "harness" / "codes" / "runspec.py"
     imported = [line for line in script.read_text().splitlines() if line.startswith(("import ", "from "))]
     assert {line.split()[1].partition(".")[0] for line in imported} - {"__future__"} <= sys.stdlib_module_names
 
 
 def test_the_environment_names_an_installation(installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, _ = table.CASES[NAME]
+    code, _ = CASES[NAME]
     monkeypatch.setenv("SPEC_MPI2007", str(installation))
     found = find.find(code)
     assert found == find.Found(installation / "bin" / "runspec", "SPEC_MPI2007")

@@ -16,13 +16,13 @@ from analysis.records.load import load
 from analysis.studies.cross_check import comparisons
 from harness.base.mpis import MPIS
 from harness.cli import main
+from harness.codes import find, known
+from harness.codes.applications import QUANTUM_ESPRESSO, TACHYON
 from harness.commands.apps import _line
 from harness.job import records
 from harness.setup import environment
 from harness.tests.sessions import bench, latest, reasons
 from harness.tests.test_faults_input import as_file, changed, good, written
-from workloads.apps import find, table
-from workloads.apps.applications import QUANTUM_ESPRESSO, TACHYON
 
 __all__ = ["good"]  # a fixture
 
@@ -48,8 +48,8 @@ RIGHT = {
 def test_the_right_result_is_known_and_not_only_that_of_bare(case: str) -> None:
     """Of applications that do not verify themselves: else one that is wrong each time would pass."""
     result, right, wrong = RIGHT[case]
-    assert re.fullmatch(table.CASES[case][1].result, result)
-    assert not re.fullmatch(table.CASES[case][1].result, result.replace(right, wrong))
+    assert re.fullmatch(known.CASES[case][1].result, result)
+    assert not re.fullmatch(known.CASES[case][1].result, result.replace(right, wrong))
 
 
 @pytest.mark.long
@@ -64,7 +64,7 @@ def test_imb_runs_on_mpich_under_the_engine(results: Path) -> None:
     session = latest(results)
     for variant in ("bare", "adaptive"):
         (record,) = [records.read(path) for path in (session / "records").glob(f"*.{variant}.jsonl")]
-        assert len(record.points) == math.prod(map(len, table.CASES["imb-nonblocking-collectives"][1].points.values()))
+        assert len(record.points) == math.prod(map(len, known.CASES["imb-nonblocking-collectives"][1].points.values()))
         assert {line["status"] for line in record.points} == {"ok"}
         assert all(line["samples"]["overall_s"][0] > 0 for line in record.points)
         assert record.header is not None
@@ -81,7 +81,7 @@ REAL = ("lammps-melt", "openfoam-cavity", "quantum-espresso-silicon", "dolfinx-p
 @pytest.mark.usefixtures("state")
 @pytest.mark.parametrize("case", REAL)
 def test_a_program_of_the_distribution_has_the_same_results_under_the_engine(results: Path, case: str) -> None:
-    code, row = table.CASES[case]
+    code, row = known.CASES[case]
     if not MPIS["debian-openmpi"].installed() or find.find(code, row.programs()) is None:
         pytest.skip(f"Debian's Open MPI and {code.title} are not both installed")
     variants = ["bare", "adaptive", "idle", "offload"]
@@ -115,14 +115,14 @@ def test_imb_stands_beside_our_numbers_of_the_same_session(results: Path) -> Non
     found = comparisons(Evidence(load([latest(results)])))
     assert {one.study for one in found} >= {theirs, "cross-check-imb-point-to-point"}
     assert {one.what.partition(":")[0] for one in found} >= {"alone", "overlap", "latency, 1 KB", "bandwidth, 1 MB"}
-    if find.find(table.CASES["osu-latency"][0]) is None:
+    if find.find(known.CASES["osu-latency"][0]) is None:
         assert any("spack install osu-micro-benchmarks" in why for why in reasons(latest(results)).values())
 
 
 @pytest.mark.mpi
 @pytest.mark.usefixtures("mpich")
 def test_a_code_that_is_not_there_for_this_mpi_is_skipped_with_the_reason(results: Path) -> None:
-    here = find.find(table.CASES["lammps-melt"][0], ["lmp"])
+    here = find.find(known.CASES["lammps-melt"][0], ["lmp"])
     done = bench("run", "lammps-melt", "--mpi", "mpich", "--scale", "test", "--system", "local")
     assert done.returncode == 0, done.stderr
     (why,) = set(reasons(latest(results)).values())
@@ -154,7 +154,7 @@ def test_codes_are_looked_for_in_the_folders_of_the_sites_file(
 
 
 def test_what_is_elsewhere_for_another_mpi_is_said_of_each(tmp_path: Path) -> None:
-    (code,) = [code for code in table.CODES if code.name == "minife"]
+    (code,) = [code for code in known.CODES if code.name == "minife"]
     folders = {}
     for mpi in ("cray", "mpich"):
         program(tmp_path / mpi / code.names[0])
@@ -184,7 +184,7 @@ def test_a_code_without_a_file_that_its_case_reads_is_not_whole(
 
 def test_a_helper_and_a_library_are_needed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    (openfoam,) = [code for code in table.CODES if code.name == "openfoam"]
+    (openfoam,) = [code for code in known.CODES if code.name == "openfoam"]
     program(tmp_path / "icoFoam")
     program(tmp_path / "blockMesh")
     assert find.lacks(replace(openfoam, places=())) == ["decomposePar"]
@@ -201,7 +201,7 @@ def test_every_code_is_listed_with_how_to_get_or_run_it(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["apps"]) == 0
     said = lines(capsys)
-    assert set(said) >= {code.name for code in table.CODES}
+    assert set(said) >= {code.name for code in known.CODES}
     for name, words in {
         "hpcg": f"{found}, PATH; run as hpcg-small",
         "lammps": "./bench apps install lammps",

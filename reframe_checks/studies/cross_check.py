@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from harness.codes.benchmarks import ASYNC_SIZES, SIZES
+from harness.codes.known import CASES
 from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import BACK_TO_BACK, COMPUTES_FOR, DEFENSIBLE, ROUND_TRIPS, SIZE
 from reframe_checks.studies.gemini import PARAMETERS, WORKLOAD
 from reframe_checks.studies.pioman import OVERLAP_RATIO
 from reframe_checks.study import Grid, Parameter, Scale, Study
-from workloads.apps.benchmarks import ASYNC_SIZES, SIZES
-from workloads.apps.table import CASES
 
 GROUP = "cross-check"
 VARIANTS = ("bare", "mpi-async")  # a progress thread of the MPI's own is where the tools disagree

@@ -4,6 +4,9 @@ studies R1 to R4."""
 
 from __future__ import annotations
 
+from harness.codes.code import Case
+from harness.codes.known import CASES, CODES
+from harness.codes.spec_mpi2007 import SIZES
 from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import (
     BACK_TO_BACK,
@@ -19,9 +22,6 @@ from reframe_checks.studies.common import (
     scale,
 )
 from reframe_checks.study import Grid, Parameter, Scale, Study
-from workloads.apps.model import Case
-from workloads.apps.spec import SIZES
-from workloads.apps.table import CASES, CODES
 
 # R4: do the codes of SPEC MPI2007 run faster? Ruhela et al., EuroMPI 2018. A study for each open counterpart of the
 # suite's codes, and one for each part of the suite itself, where a licensed copy is. What is not found is skipped,

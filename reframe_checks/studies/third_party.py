@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other people's codes under the engine: are their results the same, and what does it do to their times?
 
-A study a case of workloads.apps. Where its code is not found, its points are skipped and say how to get it.
+A study a case of harness.codes. Where its code is not found, its points are skipped and say how to get it.
 """
 
 from __future__ import annotations
 
+from harness.codes.code import Case
+from harness.codes.known import CASES
 from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE
 from reframe_checks.study import Scale, Study
-from workloads.apps.model import Case
-from workloads.apps.table import CASES
 
 TIMEOUT_S = 300.0  # of a launch
 

@@ -22,12 +22,12 @@ from analysis.tests import synthetic
 from analysis.tests.test_claims import study_session
 from harness.base import machine, variants
 from harness.base.errors import UsageError
+from harness.codes.known import CASES, CODES
+from harness.codes.spec_mpi2007 import LARGE, MEDIUM
 from reframe_checks import catalogue
 from reframe_checks.studies import harm
 from reframe_checks.studies.ruhela import OPEN
 from reframe_checks.tests.test_adding_a_study import copy_to, studies
-from workloads.apps.spec import LARGE, MEDIUM
-from workloads.apps.table import CASES, CODES
 
 NODES, PIOMAN = (catalogue.FOLDER / f"{name}.py" for name in ("nodes", "pioman"))
 

@@ -13,15 +13,15 @@ import pytest
 
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
+from harness.codes.code import Case, Code
+from harness.codes.find import Found, every
+from harness.codes.known import CASES
 from harness.job.program import Program
 from harness.sessions.request import Request
 from harness.sites.systems import by_name
 from reframe_checks import code_case
 from reframe_checks.base_check import WorkloadCheck
 from reframe_checks.catalogue import studies
-from workloads.apps.find import Found, every
-from workloads.apps.model import Case, Code
-from workloads.apps.table import CASES
 
 ENVIRON = {"mpi": "mpich"}
 Make = Callable[..., Path]

@@ -17,6 +17,8 @@ import yaml
 
 from harness.base.errors import Failure
 from harness.base.paths import ROOT
+from harness.codes.kernels import NPB
+from harness.codes.known import CODES
 from harness.job.records import RecordFile
 from harness.setup.build import ABIS
 from spack_env import make_site
@@ -24,8 +26,6 @@ from spack_env import smoke as spack_smoke
 from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
 from spack_env.mpis import ENVIRONMENTS
 from spack_env.site_environment import SiteEnvironment
-from workloads.apps.kernels import NPB
-from workloads.apps.table import CODES
 
 RECIPES = ROOT / "spack_env" / "repo" / "spack_repo" / "overlap_bench" / "packages"
 PROJECTS = {"progress_engine": ROOT / "progress_engine", "overlap_bench_workloads": ROOT / "workloads"}
@@ -201,7 +201,7 @@ BY_THEMSELVES = {"fenics-dolfinx", "openfoam", "quantum-espresso", "meep", "nwch
 
 
 def test_the_environment_of_other_peoples_codes_has_all_that_are_run() -> None:
-    """As workloads/apps says that each is installed; of NPB every program and class, since each is built for one."""
+    """As harness/codes says that each is installed; of NPB every program and class, since each is built for one."""
     specs: list[str] = environment("third-party")["specs"]
     assert set(specs) >= {code.spack for code in CODES if code.spack and code is not NPB} - BY_THEMSELVES
     assert {spec.split()[0] for spec in specs} == {

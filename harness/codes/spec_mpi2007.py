@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import re
 
-from workloads.apps.model import LEADING_TIME, RANKS, Case, Code
-from workloads.apps.reading import Damaged, Output, Row, Value, positive
+from harness.codes.code import LEADING_TIME, RANKS, Case, Code
+from harness.codes.output import Damaged, Output, Row, Value, positive
 
 MEDIUM = (
     "104.milc", "107.leslie3d", "113.GemsFDTD", "115.fds4", "121.pop2", "122.tachyon", "126.lammps", "127.wrf2",

@@ -11,33 +11,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.apps import applications, programs, spec
-from workloads.apps.programs import lammps
-from workloads.apps.reading import Damaged, Parser
-from workloads.apps.table import CASES
-from workloads.apps.tables import imb, imb_async, mpi_progress, osu
-from workloads.apps.tests.outputs import SAMPLES, SYNTHETIC
+from harness.codes import applications, kernel_output
+from harness.codes import spec_mpi2007 as spec
+from harness.codes.benchmark_output import imb, imb_async, mpi_progress, osu
+from harness.codes.kernel_output import lammps
+from harness.codes.known import CASES
+from harness.codes.output import Damaged, Parser
+from harness.codes.tests.outputs import SAMPLES, SYNTHETIC
 
 PARSERS: dict[str, Parser] = {
     "async": imb_async,
     "imb": imb,
     "osu": osu,
     "progress": mpi_progress,
-    "npb": programs.npb,
+    "npb": kernel_output.npb,
     "lammps": lammps,
-    "hpcc": programs.hpcc,
-    "minife": programs.minife,
-    "minighost": programs.minighost,
-    "hpcg": programs.hpcg,
-    "himeno": programs.himeno,
-    "p3dfft": programs.p3dfft,
-    "p3dfft3": programs.p3dfft3,
+    "hpcc": kernel_output.hpcc,
+    "minife": kernel_output.minife,
+    "minighost": kernel_output.minighost,
+    "hpcg": kernel_output.hpcg,
+    "himeno": kernel_output.himeno,
+    "p3dfft": kernel_output.p3dfft,
+    "p3dfft3": kernel_output.p3dfft3,
     "dolfinx": applications.dolfinx,
     "openfoam": applications.openfoam,
     "espresso": applications.quantum_espresso,
     "meep": applications.meep,
     "nwchem": applications.nwchem,
-    "scalapack": programs.scalapack,
+    "scalapack": kernel_output.scalapack,
 }
 WITHOUT_TIME = {"minighost-1.0", "scalapack-2.2-lu", "scalapack-2.2-qr"}
 
@@ -92,9 +93,9 @@ def test_every_output_is_expected_to_hold_something() -> None:
 
 def test_minighost_says_that_it_is_right_and_prints_no_time() -> None:
     text = SAMPLES["minighost-1.0"]
-    assert programs.minighost(text).rows == []
+    assert kernel_output.minighost(text).rows == []
     with pytest.raises(Damaged, match="it does not say that its computation is within its tolerance"):
-        programs.minighost(text.replace("within error", "outside of error"))
+        kernel_output.minighost(text.replace("within error", "outside of error"))
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -200,8 +201,8 @@ def test_the_energies_of_lammps_are_its_result() -> None:
 
 
 def test_what_scalapack_and_nwchem_are_compared_by() -> None:
-    assert programs.scalapack(SAMPLES["scalapack-2.2-lu"]).result == "8 tests passed"
-    found = programs.scalapack(SAMPLES["scalapack-2.2-qr"]).result
+    assert kernel_output.scalapack(SAMPLES["scalapack-2.2-lu"]).result == "8 tests passed"
+    found = kernel_output.scalapack(SAMPLES["scalapack-2.2-qr"]).result
     assert found.startswith("12 tests passed, residuals 0.2 0.")
     assert len(found.split()) == 4 + 12
     energy = applications.nwchem(SAMPLES["nwchem-7.0-water"]).result
@@ -211,15 +212,15 @@ def test_what_scalapack_and_nwchem_are_compared_by() -> None:
 
 def test_himenos_loops_are_as_many_as_a_minute_takes_so_its_rehearsal_is_the_result() -> None:
     text = SAMPLES["himeno-3.0"]
-    found = programs.himeno(text)
+    found = kernel_output.himeno(text)
     assert found.result == "Gosa 1.667103e-03"
     last = text.index("cpu :")
     fortran = (
         f"{text[:last]} Loop executed for  2917  times\n Gosa : 3.4E-04\n MFLOPS:  7664.021166   time(s):  52.18353\n"
     )
-    assert programs.himeno(fortran).rows == found.rows
+    assert kernel_output.himeno(fortran).rows == found.rows
     with pytest.raises(Damaged, match="it ends before its run did"):
-        programs.himeno(text[:last])
+        kernel_output.himeno(text[:last])
 
 
 @pytest.mark.parametrize(

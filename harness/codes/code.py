@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workloads.apps.reading import Parser, Value
+from harness.codes.output import Parser, Value
 
 
 @dataclass(frozen=True)

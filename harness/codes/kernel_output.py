@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import (
+from harness.codes.output import (
     MB,
     Damaged,
     Output,

@@ -11,9 +11,9 @@ import re
 
 import pytest
 
-from workloads.apps.reading import Damaged, Output, cleaned, count, number
-from workloads.apps.tests.outputs import SAMPLES
-from workloads.apps.tests.test_parsers import WITHOUT_END, parser_of
+from harness.codes.output import Damaged, Output, cleaned, count, number
+from harness.codes.tests.outputs import SAMPLES
+from harness.codes.tests.test_parsers import WITHOUT_END, parser_of
 
 TABLES = ("async-", "imb-", "osu-", "progress-")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.]*(?:[eEdD][-+]?\d+)?(?![\w.])")

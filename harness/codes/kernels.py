@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from workloads.apps import programs
-from workloads.apps.inputs import HPCC_INPUT
-from workloads.apps.inputs import SCALAPACK as SCALAPACK_INPUTS
-from workloads.apps.model import LEADING_TIME, RATE, TIME, Case, Code, Quantity
+from harness.codes import kernel_output
+from harness.codes.code import LEADING_TIME, RATE, TIME, Case, Code, Quantity
+from harness.codes.inputs import HPCC_INPUT
+from harness.codes.inputs import SCALAPACK as SCALAPACK_INPUTS
 
 LEADING_FLOPS = Quantity("flop/s", "higher", leading=True)
 FLOPS = Quantity("flop/s", "higher")
@@ -23,7 +23,7 @@ def _npb(name: str, size: str = CLASS) -> Case:
         f"NPB: {name.upper()} as NASA wrote it{f', class {size}' if other else ''}",
         f"{name}.{size}.x",
         (),
-        programs.npb,
+        kernel_output.npb,
         {"benchmark": (name.upper(),), "class": (size,)},
         {"time_s": LEADING_TIME, "mops": Quantity("1e6/s", "higher")},
         ranks=_NPB_RANKS.get(name, 2),
@@ -59,7 +59,7 @@ P3DFFT = Code(
             "P3DFFT: a transform of a sine wave and back",
             "test_sine_f.x",
             (),
-            programs.p3dfft,
+            kernel_output.p3dfft,
             quantities={"time_s": LEADING_TIME},
             others=("test_sine_r.x",),
             files=_FFT_INPUT,
@@ -78,7 +78,7 @@ P3DFFT3 = Code(
             "P3DFFT++: a transform of a sine wave and back",
             "test3D_r2c_cpp",
             (),
-            programs.p3dfft3,
+            kernel_output.p3dfft3,
             quantities={"time_s": LEADING_TIME},
             files=_FFT_INPUT,
         ),
@@ -96,7 +96,7 @@ MINIFE = Code(
             "miniFE: CG on finite elements",
             "miniFE.x",
             ("nx=40", "ny=40", "nz=40", "verify_solution=1"),
-            programs.minife,
+            kernel_output.minife,
             quantities={"time_s": LEADING_TIME, "flops": FLOPS},
             written="miniFE*.yaml",
         ),
@@ -119,7 +119,7 @@ MINIGHOST = Code(
             "miniGhost: a stencil of 27 points, all sums checked",
             "miniGhost.x",
             tuple(_MINIGHOST.split()),
-            programs.minighost,
+            kernel_output.minighost,
             others=("miniGhost",),
         ),
     ),
@@ -136,7 +136,7 @@ HPCG = Code(
             "HPCG: 32 x 32 x 32 rows a rank",
             "xhpcg",
             ("--nx=32", "--ny=32", "--nz=32", "--rt=5"),
-            programs.hpcg,
+            kernel_output.hpcg,
             quantities={"flops": LEADING_FLOPS, "time_s": TIME},
             written="HPCG-Benchmark*.txt",
         ),
@@ -155,7 +155,7 @@ HIMENO = Code(
             "Himeno's benchmark as RIKEN has it",
             "bmt",
             (),
-            programs.himeno,
+            kernel_output.himeno,
             others=("himenoBMTxpr",),
             quantities={"flops": LEADING_FLOPS, "time_s": TIME},
         ),
@@ -174,7 +174,7 @@ HPCC = Code(
             "HPC Challenge: HPL, transposition, random access, FFT",
             "hpcc",
             (),
-            programs.hpcc,
+            kernel_output.hpcc,
             quantities={
                 "hpl_flops": LEADING_FLOPS,
                 "fft_flops": FLOPS,
@@ -201,7 +201,7 @@ SCALAPACK = Code(
             title=f"ScaLAPACK: {what}, all residuals checked",
             program=program,
             arguments=(),
-            parser=programs.scalapack,
+            parser=kernel_output.scalapack,
             files={f"{data}.dat": SCALAPACK_INPUTS[data]},
         )
         for name, what, program, data in (

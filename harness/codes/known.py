@@ -6,7 +6,7 @@ A case's points are lines of the code's own output; what it verifies itself is b
 
 from __future__ import annotations
 
-from workloads.apps import applications, benchmarks, kernels, spec
+from harness.codes import applications, benchmarks, kernels, spec_mpi2007
 
 CODES = (
     benchmarks.IMB,
@@ -30,7 +30,7 @@ CODES = (
     applications.NWCHEM,
     applications.TACHYON,
     applications.EXAML,
-    spec.SPEC_MPI2007,
+    spec_mpi2007.SPEC_MPI2007,
 )
 
 CASES = {case.name: (code, case) for code in CODES for case in code.cases}

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from workloads.apps import tables
-from workloads.apps.model import LEADING_RATE, LEADING_TIME, RATE, SHARE, TIME, Case, Code, Quantity
-from workloads.apps.reading import Value
+from harness.codes import benchmark_output
+from harness.codes.code import LEADING_RATE, LEADING_TIME, RATE, SHARE, TIME, Case, Code, Quantity
+from harness.codes.output import Value
 
 SIZES = (1024, 65536, 1048576)
 LARGEST = str(SIZES[-1])
@@ -40,8 +40,8 @@ def _imb(
 ) -> Case:
     """A case of sizes in a file."""
     points: dict[str, tuple[Value, ...]] = {"benchmark": benchmarks, **more, "size_bytes": SIZES}
-    words = (*_IMB, *benchmarks)
-    return Case(f"imb-{name}", f"IMB: {what}", program, words, tables.imb, points, quantities, files=_IMB_FILES)
+    words, read = (*_IMB, *benchmarks), benchmark_output.imb
+    return Case(f"imb-{name}", f"IMB: {what}", program, words, read, points, quantities, files=_IMB_FILES)
 
 
 IMB = Code(
@@ -74,7 +74,7 @@ IMB = Code(
             "IMB: a ping-pong of two threads a rank",
             "IMB-MT",
             (*_IMB_MT, "PingPongMT"),
-            tables.imb,
+            benchmark_output.imb,
             {"benchmark": ("PingPongMT",), "size_bytes": SIZES},
             ONE_WAY,
             environment={"OMP_NUM_THREADS": str(_THREADS)},
@@ -109,7 +109,7 @@ OSU = Code(
             f"OSU: {what}",
             f"osu_{name}",
             (*_OSU, *options),
-            tables.osu_validated,
+            benchmark_output.osu_validated,
             {"size_bytes": SIZES},
             quantities,
         )
@@ -145,7 +145,7 @@ IMB_ASYNC = Code(
                 *_COMPUTATION,
                 *(f"{kind}_{name}" for kind in ("sync", "async") for name in _ASYNC),
             ),
-            tables.imb_async,
+            benchmark_output.imb_async,
             {"benchmark": _ASYNC, "size_bytes": ASYNC_SIZES},
             {"overall_s": LEADING_TIME, "pure_s": TIME, "compute_s": TIME, "exposed_s": TIME},
         ),
@@ -165,7 +165,7 @@ MPI_PROGRESS = Code(
             "mpi-progress: operations on a window whose owner waits in a barrier, and whose owner sleeps",
             "mpi_progress",
             (),
-            tables.mpi_progress,
+            benchmark_output.mpi_progress,
             {"benchmark": tuple(name + end for name in _PASSIVE for end in ("", "_sleep")), "lock": ("shared",)},
             LATENCY,
         ),

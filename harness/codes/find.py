@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.base import process
 from harness.base.mpis import MPIS
-from workloads.apps.model import Code
+from harness.codes.code import Code
 
 SPACK_LIMIT_S = 60.0
 

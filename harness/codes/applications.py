@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps import inputs
-from workloads.apps.model import LEADING_TIME, TIME, Case, Code
-from workloads.apps.programs import lammps
-from workloads.apps.reading import Damaged, Output, Row, count, number, only, positive, processes, whole_lines
+from harness.codes import inputs
+from harness.codes.code import LEADING_TIME, TIME, Case, Code
+from harness.codes.kernel_output import lammps
+from harness.codes.output import Damaged, Output, Row, count, number, only, positive, processes, whole_lines
 
 
 def dolfinx(text: str) -> Output:

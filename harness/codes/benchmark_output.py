@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import (
+from harness.codes.output import (
     LONGEST,
     MB,
     PERCENT,
