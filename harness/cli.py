@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: one Typer application, a file a command, and what every command's end has in common.
+"""The command line: one Typer application, and what every command's end has in common.
 
 A command is made when it is called or asked for help. `./bench --help` reads its sentence off its file instead, since
 to import all of them takes many times as long.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,9 @@ from harness.commands import options
 from harness.sites import systems
 from reframe_checks.catalogue import by_names, groups, studies
 from reframe_checks.study import LIMITS, Study, Value, size_text
+
+if TYPE_CHECKING:
+    from harness.sessions.space import Variable
 
 STUDIES = "studies"  # the word for all of them
 OF_THE_ENGINE = {name: f"the engine's {name}" for name in variants.numeric()}
@@ -163,3 +166,23 @@ def list_(
 def _shortened(members: list[str], shown: int = 4) -> str:
     more = f" and {len(members) - shown} more" if len(members) > shown else ""
     return f"{len(members)}: {', '.join(members[:shown])}{more}"
+
+
+def tuned() -> str:
+    """What ./bench tune --list prints: every variable and every setting of the engine that is tuned."""
+    from harness.sessions import space as spaces  # noqa: PLC0415 - the list itself does not need it
+
+    parts = []
+    for table in spaces.tables():
+        tried = "" if table.tried else " (as documented, not run here)"
+        rows = [[one.name, _in_words(one)] for one in table.variables]
+        head = f"{table.table}, for {', '.join(table.mpis)}{tried}. Source: {table.source}"
+        parts += [head, plain(["variable", "what it is"], rows), ""]
+    rows = [[name, ", ".join(values)] for name, values in spaces.ENGINE.items()]
+    told = "The engine (what they mean: ./bench exec --mpi mpich -- progress-info)"
+    return "\n".join([*parts, told, plain(["setting", "tried"], rows)])
+
+
+def _in_words(one: Variable) -> str:
+    tried = ", ".join(one.values)
+    return f"{one.meaning}; default: {one.default}; range: {one.range}; tried: {tried}; read back by {one.read_back}"

@@ -3,15 +3,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness.base import steps
+from harness.base import steps, variants
 from harness.base.errors import Failure, UsageError
-from harness.commands import values
+from harness.base.mpis import MPIS
+
+# What a shell may complete; each imports what it needs alone.
+
+
+def complete_mpis(incomplete: str) -> list[str]:
+    return _last_of_list(incomplete, MPIS)
+
+
+def complete_variants(incomplete: str) -> list[str]:
+    return _last_of_list(incomplete, variants.known())
+
+
+def complete_systems(incomplete: str) -> list[str]:
+    from harness.sites.systems import BUILTIN  # noqa: PLC0415 - the others do not need it
+
+    return _beginning(incomplete, BUILTIN)
+
+
+def complete_studies(incomplete: str) -> list[str]:
+    from reframe_checks import catalogue  # noqa: PLC0415 - the others do not need it
+
+    return _beginning(incomplete, [*catalogue.studies(), *catalogue.groups()])
+
+
+def complete_sessions(incomplete: str) -> list[str]:
+    from harness.job import session  # noqa: PLC0415 - the others do not need it
+
+    return _beginning(incomplete, session.names())
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _last_of_list(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Of a list with commas the last word is completed."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _beginning(last, names)]
+
 
 System = Annotated[
     str,
@@ -19,7 +58,7 @@ System = Annotated[
         "--system",
         metavar="NAME",
         help="vcluster, local or a ReFrame file of a site.",
-        autocompletion=values.systems,
+        autocompletion=complete_systems,
     ),
 ]
 Mpis = Annotated[
@@ -28,7 +67,7 @@ Mpis = Annotated[
         "--mpi",
         metavar="M,...",
         help="MPIs, see ./bench list; default: the three of PyPI.",
-        autocompletion=values.mpis,
+        autocompletion=complete_mpis,
     ),
 ]
 RunMpis = Annotated[
@@ -37,11 +76,11 @@ RunMpis = Annotated[
         "--mpi",
         metavar="M,...",
         help="MPIs for every study; default: each study's own, by its scale.",
-        autocompletion=values.mpis,
+        autocompletion=complete_mpis,
     ),
 ]
 OneMpi = Annotated[
-    str, typer.Option("--mpi", metavar="M", help="Which MPI, see ./bench list.", autocompletion=values.mpis)
+    str, typer.Option("--mpi", metavar="M", help="Which MPI, see ./bench list.", autocompletion=complete_mpis)
 ]
 Variants = Annotated[
     str,
@@ -49,7 +88,7 @@ Variants = Annotated[
         "--variant",
         metavar="V,...",
         help="Variants, see ./bench list; default: the study's own. With settings: V:key=value:key=value or V:@FILE.",
-        autocompletion=values.variants,
+        autocompletion=complete_variants,
     ),
 ]
 OneVariant = Annotated[
@@ -58,7 +97,7 @@ OneVariant = Annotated[
         "--variant",
         metavar="V[:KEY=VALUE...]",
         help="See ./bench list; several settings with ':' between.",
-        autocompletion=values.variants,
+        autocompletion=complete_variants,
     ),
 ]
 MpiEnv = Annotated[

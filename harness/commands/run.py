@@ -14,8 +14,8 @@ import typer
 from harness.base import settings_file
 from harness.base.errors import UsageError
 from harness.base.steps import say
-from harness.commands import options, values
-from harness.commands.report import write
+from harness.commands import options
+from harness.commands.read import write
 from harness.job import session as sessions
 from harness.sessions import run as runs
 from harness.sessions.progress import counted, estimate, time_text
@@ -28,7 +28,7 @@ def run(
     context: typer.Context,
     studies: Annotated[
         list[str],
-        typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.", autocompletion=values.studies),
+        typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.", autocompletion=options.complete_studies),
     ] = [],  # noqa: B006 - Typer copies it
     system: options.System = "vcluster",
     mpi: options.RunMpis = "",
@@ -48,7 +48,7 @@ def run(
             "--resume",
             metavar="SESSION",
             help="Run what is missing or failed in it, and nothing else; with --launches as many of each variant.",
-            autocompletion=values.sessions,
+            autocompletion=options.complete_sessions,
         ),
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Resume though what would run has changed.")] = False,
@@ -58,7 +58,7 @@ def run(
             "--like",
             metavar="SESSION",
             help="The same run with the same work again, to compare them.",
-            autocompletion=values.sessions,
+            autocompletion=options.complete_sessions,
         ),
     ] = "",
     inject_slowdown: Annotated[float, typer.Option(min=0.5, max=100, hidden=True)] = 1.0,

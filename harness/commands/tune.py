@@ -19,7 +19,8 @@ from harness.base import variants
 from harness.base.errors import Failure, UsageError, there_are
 from harness.base.paths import IN_CLONE
 from harness.base.steps import say
-from harness.commands import options, program_options, tune_tables
+from harness.commands import list as list_of
+from harness.commands import options, program_options
 from harness.commands.run import usable
 from harness.job import read_back
 from harness.job import session as sessions
@@ -100,7 +101,7 @@ def tune(
     Example: ./bench tune --mpi mpich --space engine --objective efficiency --subject-to 'inflation<=1.05' --minutes 20
     """
     if list_tables:
-        print(tune_tables.tables())
+        print(list_of.tuned())
         return 0
     if resume:
         options.none_beside(context, "resume")

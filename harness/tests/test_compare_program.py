@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import importlib
 import shlex
 from pathlib import Path
 
 import pytest
 
 from harness.base.mpis import MPIS
+from harness.commands import own_program
 from harness.job import records
 from harness.job.records import RecordFile
 from harness.setup import build
@@ -43,7 +43,7 @@ def test_a_program_is_compared_on_two_nodes(program: str, results: Path) -> None
     assert (session / "figures" / "own_program.png").exists()
     again = bench("run", "--resume", session.name, "--dry-run")
     assert (again.returncode, again.stdout.strip()) == (0, ""), "nothing lacks"
-    text, _ = importlib.import_module("harness.commands.compare_program")._tell([session], "At most 3 s.")
+    text, _ = own_program._tell([session], "At most 3 s.")
     assert text.endswith("\n\nProfiled before: At most 3 s.")
 
 

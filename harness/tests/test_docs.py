@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR, ROOT
 from harness.cli import main
+from harness.commands import read
 from harness.setup import build, environment
 from harness.tests.pages import (
     DOCS,
@@ -198,7 +198,6 @@ def test_a_page_is_followed_on_a_fresh_clone(page: str, clone: Path) -> None:
         assert "Traceback" not in done.out + done.err, line
 
 
-command = importlib.import_module("harness.commands.notebook")  # the package has the function by this name
 DEMO = archive.folder_of(ROOT / "results" / "reference" / "demo")
 
 
@@ -206,14 +205,14 @@ DEMO = archive.folder_of(ROOT / "results" / "reference" / "demo")
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, str]]]:
     """What would be run, where nothing is installed or opened."""
     calls: list[tuple[list[str], dict[str, str]]] = []
-    monkeypatch.setattr(command, "COPIES", tmp_path / "copies")
+    monkeypatch.setattr(read, "COPIES", tmp_path / "copies")
     monkeypatch.setattr(environment, "ensure_group", lambda _name: None)
     monkeypatch.setattr(os, "execve", lambda _path, words, variables: calls.append((words, variables)))
 
     def convert(_title: str, words: list[str]) -> None:
         Path(words[words.index("--output") + 1]).write_text(Path(words[-1]).read_text())
 
-    monkeypatch.setattr(command, "run_step", convert)
+    monkeypatch.setattr(read, "run_step", convert)
     return calls
 
 
@@ -221,13 +220,13 @@ def test_jupyterlab_opens_a_copy_on_the_session(
     started: list[tuple[list[str], dict[str, str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OVERLAP_BENCH_SESSION", raising=False)
-    command.notebook("does-mpi-progress", session=str(DEMO), browser=False)
+    read.notebook("does-mpi-progress", session=str(DEMO), browser=False)
     ((words, variables),) = started
     assert words[0].endswith("bin/jupyter-lab")
     assert words[-1] == str(tmp_path / "copies" / "does_mpi_progress.ipynb")
     assert "--no-browser" in words
     assert variables["OVERLAP_BENCH_SESSION"] == f"'{DEMO}'"
-    command.notebook("tuning")
+    read.notebook("tuning")
     assert "OVERLAP_BENCH_SESSION" not in started[1][1]
 
 
@@ -235,21 +234,21 @@ def test_ones_own_copy_is_kept_unless_another_is_asked_for(
     started: list[tuple[list[str], dict[str, str]]], tmp_path: Path
 ) -> None:
     copy = tmp_path / "copies" / "papers.ipynb"
-    command.notebook("papers")
+    read.notebook("papers")
     copy.write_text("mine")
-    command.notebook("papers")
+    read.notebook("papers")
     assert copy.read_text() == "mine"
-    command.notebook("papers", anew=True)
+    read.notebook("papers", anew=True)
     assert "Denis" in copy.read_text()
     assert len(started) == 3
 
 
 def test_a_name_or_session_that_is_not_there(started: list[tuple[list[str], dict[str, str]]]) -> None:
     with pytest.raises(UsageError, match=r"no notebook 'paper'\. Is papers meant\? There are: does-mpi-progress"):
-        command.notebook("paper")
+        read.notebook("paper")
     for paper in PAPERS:
         with pytest.raises(UsageError, match=f"'{paper}' is a part of 'papers'"):
-            command.notebook(paper)
+            read.notebook(paper)
     with pytest.raises(UsageError, match="no session 'nowhere'"):
-        command.notebook("papers", session="nowhere")
+        read.notebook("papers", session="nowhere")
     assert not started

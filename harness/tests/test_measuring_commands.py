@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -24,10 +23,8 @@ from harness.base.errors import NOT_TOLD, Failure
 from harness.base.mpis import MPIS
 from harness.base.paths import SCHEMA
 from harness.cli import main
-from harness.commands import tables
-from harness.commands.harm import HARM
-from harness.commands.nodes import SPARE, _request, _tell
-from harness.commands.scaling import FEWER, MOST, RANKS
+from harness.commands import groups, tables
+from harness.commands.groups import FEWER, HARM, MOST, RANKS, SPARE, _of_nodes, _tell_nodes
 from harness.job import benchmarks, records
 from harness.job.benchmarks import OPTIONS, Part, instructions
 from harness.setup import environment
@@ -120,7 +117,7 @@ SLOW = ("tbf", "rate", "100mbit", "burst", "128kb", "latency", "400ms")
 
 @pytest.mark.parametrize(("number", "rounds"), [(2, 1), (3, 3), (4, 3), (5, 5)])
 def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, rounds: int) -> None:
-    request = _request("local", number, "mpich", None, 1)
+    request = _of_nodes("local", number, "mpich", None, 1)
     (job,) = request.jobs()
     points = job.points_of(job.launches[0])
     assert {point["round"] for point in points} == set(range(rounds)) and len(points) == 2 * rounds
@@ -147,7 +144,7 @@ def test_too_few_launches_to_name_anybody_are_no_success(
     turns = dict.fromkeys(range(launches), 0.01)
     found = slow_nodes.Nodes(["a", "b"], {"computation": {"a": turns, "b": turns}}, [], [])
     monkeypatch.setattr(slow_nodes, "read", lambda _: found)
-    text, told = _tell([Path("session")], json=False)
+    text, told = _tell_nodes([Path("session")], json=False)
     assert (told, "too few launches, 2 of 11 wanted" in text) == (status, launches == 2)
 
 
@@ -324,13 +321,12 @@ def test_without_the_counter_the_other_parts_are_measured(
         raise Failure("This installs them: apt-get install valgrind")
 
     monkeypatch.setattr(environment, "ensure_packages", cannot)
-    engine_costs = importlib.import_module("harness.commands.engine_costs")
-    parts = engine_costs._parts("")
-    engine_costs._can_count(parts, named=False)
+    parts = groups._parts("")
+    groups._can_count(parts, named=False)
     assert parts == ["core", "calls", "ping-pong"]
     assert "valgrind\nInstructions are not counted." in capsys.readouterr().err
     with pytest.raises(Failure, match="valgrind"):
-        engine_costs._can_count(["core", "instructions"], named=True)
+        groups._can_count(["core", "instructions"], named=True)
 
 
 def test_a_benchmark_that_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

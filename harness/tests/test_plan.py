@@ -22,7 +22,7 @@ from analysis.studies.pioman import EQUAL_BOTH
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
-from harness.commands.demo import TOLD_OF, demo, estimate_s, fit
+from harness.commands.begin import TOLD_OF, demo, estimate_s, fit
 from harness.job import calibrate, records
 from harness.job.calibrate import Calibration
 from harness.job.plan import Launch, Plan, Sampler, interleave, point_estimate_s

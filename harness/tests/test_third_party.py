@@ -18,7 +18,7 @@ from harness.base.mpis import MPIS
 from harness.cli import main
 from harness.codes import find, known
 from harness.codes.applications import QUANTUM_ESPRESSO, TACHYON
-from harness.commands.apps import _line
+from harness.commands.programs import _line_of
 from harness.job import records
 from harness.setup import environment
 from harness.tests.sessions import bench, latest, reasons
@@ -159,7 +159,7 @@ def test_what_is_elsewhere_for_another_mpi_is_said_of_each(tmp_path: Path) -> No
     for mpi in ("cray", "mpich"):
         program(tmp_path / mpi / code.names[0])
         folders[mpi] = {"minife": str(tmp_path / mpi)}
-    said = _line(code, folders)
+    said = _line_of(code, folders)
     assert f"cray: {tmp_path}/cray/{code.names[0]}, the site's file; mpich: {tmp_path}/mpich/" in said
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 from analysis import where
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
+from harness.commands import own_program
 from harness.job import addresses, records
 from harness.job.records import Folders, RecordFile
 from harness.job.session import Session, facts_of
@@ -144,8 +144,7 @@ def test_a_bound_below_two_per_cent_of_what_is_judged_is_nothing(
     samples = {"whole_s": [11.0]} | ({"printed_time": [printed]} if printed else {})
     line = {"point": {}, "rank": 0, "status": "ok", "samples": samples}
     records.write(folders.records / "a.off.jsonl", RecordFile({}, [line], {"status": "ok"}))
-    compare_program = importlib.import_module("harness.commands.compare_program")
-    said, worth, found_ms = compare_program._bound(folders)
+    said, worth, found_ms = own_program._bound(folders)
     assert (worth, found_ms) == (not stops, turn_ms)
     assert stops or "1 call site: MPI_Irecv f (nowhere+0x10)" in said
     assert ("of 4 s that it prints" in said) is (printed == 4.0)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is read of sessions: ./bench report (figures, CSV and report.html, a paper's appendix), ./bench claims; and
-./bench keep, which puts them into one file."""
+"""What reads and compares what was measured: ./bench report, claims, compare, keep and notebook."""
 
 from __future__ import annotations
 
@@ -20,6 +19,14 @@ from harness.sessions.request import parse_list
 
 if TYPE_CHECKING:
     from analysis.evidence import Choice
+import os
+from enum import Enum
+
+from harness.base.errors import there_are
+from harness.base.paths import ROOT, STATE_DIR, VENV, require_clone
+from harness.base.steps import run_step
+from harness.commands import tables
+from harness.setup import environment
 
 
 def _option(name: str, what: str) -> typer.models.OptionInfo:
@@ -116,3 +123,108 @@ def keep(
     kept.keep(paths, file, parse_list(study), failed)
     print(file)
     return 0
+
+
+class Format(str, Enum):
+    """How the comparison is written."""
+
+    MARKDOWN = "markdown"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+def compare(
+    base: Annotated[str, typer.Argument(metavar="BASE", help="The session to compare with, or latest.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The session to judge, or latest.")],
+    form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.MARKDOWN,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to; default: stdout.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Compare though machine or network differ.")] = False,
+) -> int:
+    """Compare two sessions point by point: faster, slower, same or cannot tell.
+
+    Exit status 0: all that BASE measured was compared, and nothing is shown to be slower. 1: NEW is slower, or
+    something no longer works; or that cannot be told, because NEW lacks something of BASE, nothing could be compared,
+    or a point looks slower but was disturbed. 2: the call was wrong, a session is empty, or machine or network differ.
+    Example: ./bench compare 20261121-090000-demo latest --format junit --out compare.xml
+    """
+    from analysis.compare.judge import compare as compare_sessions  # noqa: PLC0415 - a second of imports
+
+    comparison = compare_sessions(sessions.load(base).path, sessions.load(new).path, force=force)
+    text = {
+        Format.MARKDOWN: comparison.markdown,
+        Format.JSON: comparison.json,
+        Format.JUNIT: comparison.junit,
+    }[form]()
+    if out is None:
+        print(text)
+    else:
+        tables.write_whole(text + "\n", out, "--out")
+    return comparison.status
+
+
+SOURCES = ROOT / "notebooks"
+COPIES = STATE_DIR / "notebooks"
+PAPERS = "papers"  # the notebook of all of them, a part each; once there was one for each of these
+OF_PAPERS = ("pioman", "miwa", "ruhela", "fukuoka", "gemini")
+
+
+def notebook(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Which; without a name they are listed.")] = "",
+    session: Annotated[
+        str, typer.Option("--session", metavar="S", help="Names or folders, with blanks between; default: its own.")
+    ] = "",
+    anew: Annotated[bool, typer.Option("--anew", help="Replace one's own copy by the notebook as it came.")] = False,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+) -> int:
+    """Open a notebook in JupyterLab: papers, does-mpi-progress, regression-to-cause or tuning.
+
+    JupyterLab is installed when it is first asked for. What is opened is a copy below .bench/notebooks, which is yours.
+    Example: ./bench notebook papers --session latest
+    """
+    require_clone("./bench notebook")
+    known = {path.stem.replace("_", "-"): path for path in sorted(SOURCES.glob("*.py"))}
+    if not name:
+        print("\n".join(f"{known_name:<22}{title(path)}" for known_name, path in known.items()))
+        return 0
+    if name in OF_PAPERS:
+        raise UsageError(f"The notebook '{name}' is a part of '{PAPERS}': ./bench notebook {PAPERS}")
+    source = known.get(name.replace("_", "-"))
+    if source is None:
+        raise UsageError(f"There is no notebook '{name}'. {there_are(name, known)}")
+    chosen = " ".join(f"'{one.path}'" for one in sessions.load_all(session.split()))
+    environment.ensure_group("notebooks")
+    copy = own_copy(source, anew)
+    lab = VENV / "bin" / "jupyter-lab"
+    options = [f"--ServerApp.root_dir={COPIES}", *([] if browser else ["--no-browser"])]
+    if os.geteuid() == 0:
+        options.append("--allow-root")
+    variables = {"OVERLAP_BENCH_SESSION": chosen} if chosen else {}
+    return os.execve(lab, [str(lab), *options, str(copy)], dict(os.environ) | variables)
+
+
+def own_copy(source: Path, anew: bool) -> Path:
+    """The user's copy as an .ipynb, made if there is none; one that is there is kept, as it is edited."""
+    copy = COPIES / f"{source.stem}.ipynb"
+    if copy.exists() and not anew:
+        say(f"{copy} is there already and is opened as it is; --anew replaces it")
+        return copy
+    COPIES.mkdir(parents=True, exist_ok=True)
+    fresh = copy.with_suffix(".new.ipynb")
+    convert = [
+        str(VENV / "bin" / "jupytext"),
+        "--quiet",
+        "--from",
+        "py:percent",
+        "--to",
+        "ipynb",
+        "--set-kernel",
+        "python3",
+    ]
+    run_step(f"making {copy.name}", [*convert, "--output", str(fresh), str(source)])
+    fresh.replace(copy)
+    return copy
+
+
+def title(path: Path) -> str:
+    """The first heading of a notebook."""
+    return next(line[4:].strip() for line in path.read_text().splitlines() if line.startswith("# # "))

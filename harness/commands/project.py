@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench wheel: the package with its programs, for machines without a compiler."""
+"""What is made of this project: ./bench docs, a site of pages; completion, a shell's script; wheel, a package."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -13,14 +15,84 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer._completion_shared import get_completion_script
 
 from harness.base import debian, git
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR, ROOT, VENV, require_clone
 from harness.base.process import answer
 from harness.base.steps import Step, has_stamp, run_step, run_steps, setup_lock, write_stamp
+from harness.commands import NAME, VARIABLE
 from harness.setup import build, environment
+
+SOURCE = ROOT / "docs"
+FIRST = "index.html"
+OLDEST = (3, 11)  # of MyST
+
+
+def docs(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where to; default: build/docs. An older site there is replaced."),
+    ] = None,
+) -> int:
+    """Make a site of the pages in docs/: it is read offline, by opening the file that is printed.
+
+    It has pages of all commands, too. Sphinx and MyST are installed into .venv the first time.
+
+    Example: ./bench docs --out /tmp/site
+    """
+    require_clone("./bench docs")
+    if sys.version_info < OLDEST:
+        raise UsageError(f"./bench docs needs Python 3.11 or newer, and this is {platform.python_version()}.")
+    out = out or BUILD_DIR / "docs"
+    if out.exists() and not (out / FIRST).is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"--out {out}: it exists and is no site of pages; name another folder.")
+    environment.ensure_group("docs")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".docs-") as folder:
+        made, known, pages = (Path(folder) / name for name in ("site", "doctrees", "pages"))
+        shutil.copytree(SOURCE, pages, ignore=shutil.ignore_patterns("generate", "__pycache__"))
+        python = str(VENV / "bin" / "python")
+        generate = [python, "-m", "docs.generate", "--commands", str(pages / "reference")]
+        run_step("writing the pages of the commands", generate)
+        sphinx = [python, "-m", "sphinx", "-q", "-b", "html", "--fail-on-warning", "--keep-going"]
+        run_step("making a site of the pages", [*sphinx, "-d", str(known), str(pages), str(made)])
+        shutil.rmtree(out, ignore_errors=True)
+        made.rename(out)
+    print(out / FIRST)
+    return 0
+
+
+# The word by which the command was called: where Typer's scripts call `bench`, which a clone has on no PATH.
+CALLED = {"bash": "$1", "zsh": "${words[1]}", "fish": "(commandline -cpo)[1]"}
+
+
+def completion(
+    shell: Annotated[
+        str,
+        typer.Argument(
+            metavar="bash|zsh|fish", help="The shell that shall complete.", autocompletion=lambda: [*CALLED]
+        ),
+    ],
+) -> int:
+    """Print the script by which a shell completes ./bench: commands, options, studies, MPIs, variants, sessions.
+
+    It completes `./bench` in every clone, and `bench` of an installed package.
+    Example: eval "$(./bench completion bash)"
+    """
+    if shell not in CALLED:
+        raise UsageError(f"There is no completion for '{shell}'. {there_are(shell, CALLED)}")
+    print(script(shell))
+    return 0
+
+
+def script(shell: str) -> str:
+    """Typer's script for this shell, but that it calls what was typed."""
+    text = get_completion_script(prog_name=NAME, complete_var=VARIABLE, shell=shell)
+    return re.sub(rf' {NAME}(?=[)"])', lambda _: f" {CALLED[shell]}", text)
+
 
 FOLDER = BUILD_DIR / "portable"
 SYSROOT = FOLDER / "sysroot"
