@@ -26,7 +26,7 @@ from analysis.records.disturbance import disturbance, disturbed, measured_s
 from analysis.records.load import Records
 from analysis.records.read import ARMED, PAUSED
 from analysis.statistics.interval import Interval
-from harness.base.sizes import size_of
+from harness.base.byte_sizes import size_of
 
 COLUMN = {"study": "study", "system": "system", "mpi": "mpi", "variant": "variant", "size": "size_bytes"}
 

@@ -19,7 +19,7 @@ import pandas as pd
 from analysis.measures import MetricAt
 from analysis.metrics.evaluate import STUDY, at_equal
 from analysis.notebook.book import Book
-from analysis.report.verdict import verdict
+from analysis.report.sentences import verdict
 from analysis.words import bytes_text, mpi_title
 
 book = Book("results/reference/demo", SESSION)

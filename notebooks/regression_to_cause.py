@@ -26,10 +26,10 @@ import statistics
 import pandas as pd
 
 from analysis.compare.comparison import Judgement
-from analysis.compare.judge import compare
 from analysis.compare.missing import differences
+from analysis.compare.point_tests import compare
+from analysis.gate.gate_records import read
 from analysis.gate.judge import judge
-from analysis.gate.measured import read
 from analysis.measures import MetricAt
 from analysis.metrics.evaluate import STUDY
 from analysis.notebook.book import Book, Sentence, show

@@ -21,7 +21,7 @@ import pandas as pd
 
 from analysis.measures import Median, Ratio
 from analysis.notebook.book import Book, Picture, Sentence, show
-from analysis.tuning import figures, measured, verdict
+from analysis.tuning import confirmation, figures, search_records
 from analysis.words import point_words
 
 book = Book("results/reference/collectives/iallreduce", SESSION)
@@ -34,8 +34,8 @@ STUDY = book.records.launches["study"].iloc[0]
 # nothing was tuned, and those launches alone decide. Its whole account is `tuning/tuning.md` in the session.
 
 # %%
-for search in (measured.read(session) for session in book.sessions if (session / "tuning").is_dir()):
-    show(Sentence(verdict.of(search).sentence))
+for search in (search_records.read(session) for session in book.sessions if (session / "tuning").is_dir()):
+    show(Sentence(confirmation.of(search).sentence))
     for drawn in figures.draw(search):
         show(Picture(drawn))
 

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.base import sizes, variants
+from harness.base import byte_sizes, variants
 from harness.base.errors import UsageError, meant, there_are
 from harness.codes.known import CASES
 from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Sweep, interleave
@@ -102,7 +102,7 @@ class Parameter:
                 raise UsageError(f"--set {name}={text}: {near}one of {', '.join(self.choices)} is wanted.")
             return text
         try:
-            value = self.kind(sizes.in_bytes(name, text))
+            value = self.kind(byte_sizes.in_bytes(name, text))
         except ValueError:
             value = -1
         if not 0 <= float(value) < 2**40:
@@ -114,7 +114,7 @@ class Parameter:
 
 def size_text(value: Value) -> str:
     """65536 -> 64KB, as --set takes it."""
-    units = reversed(sizes.UNITS.items())
+    units = reversed(byte_sizes.UNITS.items())
     whole = (f"{int(value) // factor}{unit}B" for unit, factor in units if int(value) % factor == 0)
     return next(whole, str(value)) if value else str(value)
 

@@ -2,7 +2,7 @@
 """What a machine has that Spack need not build: tools, libraries, the compiler. As entries of packages.yaml.
 
 A prefix of /usr is right for these: each is one library with one header, and Spack leaves /usr out of search paths.
-MPIs are another matter (spack_env.mpis).
+MPIs are another matter (spack_env.mpi_environments).
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ import yaml
 from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
-from spack_env import externals, mpis
+from spack_env import externals, mpi_environments
 from spack_env.externals import External
-from spack_env.mpis import Found
+from spack_env.mpi_environments import Found
 
 HERE = ROOT / "spack_env"
 TEMPLATES = HERE / "templates"
@@ -84,13 +84,13 @@ def merge(template: Mapping[str, Any], found: Iterable[External]) -> dict[str, A
     return packages
 
 
-MPI_PACKAGES = {package for package, _ in mpis.KINDS} | {CRAY}
+MPI_PACKAGES = {package for package, _ in mpi_environments.KINDS} | {CRAY}
 
 
 def _mpis(folder: Path, template: str, prefixes: Iterable[Path]) -> tuple[list[External], list[str]]:
     found: list[External] = []
     left_out: list[str] = []
-    candidates = [*_given(prefixes), *(_wheels() if template == WHEELS else mpis.on_path())]
+    candidates = [*_given(prefixes), *(_wheels() if template == WHEELS else mpi_environments.on_path())]
     for candidate in candidates:
         if isinstance(candidate, str):
             left_out.append(candidate)
@@ -101,23 +101,23 @@ def _mpis(folder: Path, template: str, prefixes: Iterable[Path]) -> tuple[list[E
     return [*found, *_cray()], left_out
 
 
-def _given(prefixes: Iterable[Path]) -> Iterator[mpis.Found]:
+def _given(prefixes: Iterable[Path]) -> Iterator[mpi_environments.Found]:
     for prefix in prefixes:
         wrapper = prefix / "bin" / "mpicc"
         if not os.access(wrapper, os.X_OK):
             raise UsageError(f"{prefix} is no MPI's prefix: there is no program bin/mpicc in it.")
-        answer = mpis.identify(wrapper)
+        answer = mpi_environments.identify(wrapper)
         if isinstance(answer, str):
             raise UsageError(answer + ".")
         yield answer
 
 
-def _wheels() -> Iterator[mpis.Found | str]:
+def _wheels() -> Iterator[mpi_environments.Found | str]:
     """The MPIs that ./bench itself installs from PyPI; never Debian's beside them."""
     for mpi in MPIS.values():
         if mpi.wheels and mpi.installed():
             needed = mpi.environment() if mpi.family == "intel" else {}
-            yield mpis.identify(mpi.mpicc, needed)
+            yield mpi_environments.identify(mpi.mpicc, needed)
 
 
 def _cray() -> Iterator[External]:

@@ -24,7 +24,7 @@ from harness.base.mpis import MPIS
 from harness.base.paths import IN_CLONE, ROOT
 from harness.base.steps import has_stamp, run_step, setup_lock, write_stamp
 from spack_env import make_site
-from spack_env.mpis import ENVIRONMENTS, Environment
+from spack_env.mpi_environments import ENVIRONMENTS, Environment
 
 OLDEST = (1, 0)  # the first that reads recipes of package API v2
 ENVIRONMENTS_DIR = ROOT / "spack_env" / "environments"

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.catalogue import SUBJECTS
-from analysis.claims.decide import Decision, decide, missing, of_a_simulation
+from analysis.claims.decision import Decision, decide, missing, of_a_simulation
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
 from analysis.subject import Claim, Subject

@@ -17,7 +17,7 @@ import pandas as pd
 
 from analysis.figures import style
 from analysis.figures.style import Plot
-from analysis.records import nodes
+from analysis.records import node_facts
 from analysis.records.disturbance import DISTURBED
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def provenance(records: Any) -> str:
     for session in records.sessions:
         name, simulated = str(session["session"]), records.simulated(session["session"])
         said = ["predicted by a model, not measured"] if simulated else []
-        known = said + [str(x) for x in (*nodes.values(session, "cpu_model"), session.get("network")) if x]
+        known = said + [str(x) for x in (*node_facts.values(session, "cpu_model"), session.get("network")) if x]
         words = f" ({'; '.join(known)})" if known else ""
         alike.setdefault((words, "" if simulated else name), []).append(name)
     parts = [f"session{'s' if len(names) > 1 else ''} {', '.join(names)}{words}" for (words, _), names in alike.items()]

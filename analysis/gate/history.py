@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analysis.gate.verdict import CheckRun, PointFound
+from analysis.gate.outcome import CheckRun, PointFound
 
 Array = npt.NDArray[np.float64]
 ENOUGH = 5  # earlier gates, below which nothing is said of the system

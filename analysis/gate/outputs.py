@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from analysis.errors import UsageError
 from analysis.gate import files
-from analysis.gate.verdict import STATUS, CheckRun, GateFound, PointFound, Verdict
+from analysis.gate.outcome import STATUS, CheckRun, GateFound, PointFound, Verdict
 from analysis.text_table import markdown as table
 
 MARKDOWN_LIMIT = 64_000  # bytes: what a merge request and a job's summary take

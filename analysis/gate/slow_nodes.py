@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import UsageError
-from analysis.gate.verdict import Odd
+from analysis.gate.outcome import Odd
 from analysis.records.load import Records, load
 from analysis.statistics.ranks import fewest, middle, p_above
 from analysis.text_table import markdown

@@ -20,9 +20,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from analysis.errors import Failure, UsageError
 from analysis.gate import files
+from analysis.gate.gate_records import Measurement
 from analysis.gate.history import ENOUGH
-from analysis.gate.measured import Measurement
-from analysis.gate.verdict import GateFound, Verdict
+from analysis.gate.outcome import GateFound, Verdict
 
 SUFFIX = ".gate.json"
 HOSTS = re.compile(r" \(([^()]*)\)(?=, )")  # in Entry.where

@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import Times, divide
-from analysis.other_tools.comparison import (
+from analysis.other_tools.agreement import (
     ALONE,
     EXPOSED,
     PREFIX,

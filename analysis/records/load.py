@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.errors import UsageError
-from analysis.records import nodes
+from analysis.records import node_facts
 from analysis.records.disturbance import NOISE_FIELDS, disturbance, took
 from analysis.records.read import LaunchFile, Problem, Shapes, declared, read
 from harness.base import archive
@@ -126,7 +126,7 @@ class Records:
             first = "; ".join(map(str, self.problems[:SHOWN]))
             said.append(f"{len(self.problems)} problems in the files, the first: {first}.")
         measured = [session for session in self.sessions if not self.simulated(session["session"])]
-        return said + [caution for session in measured for caution in nodes.cautions(session)]
+        return said + [caution for session in measured for caution in node_facts.cautions(session)]
 
     def beside(self) -> list[str]:
         """Of each session beside which something else ran, that it did."""
@@ -218,7 +218,7 @@ class _Builder:
         if not found and provenance.get("studies") != []:  # ./bench engine-costs may have none
             self.problem(path, "no record files: nothing was measured here, or the run ended before its first launch")
         hosts = [host for launch in self.launches[before:] for host in launch["hosts"]]
-        provenance["nodes"], provenance["undescribed"] = nodes.that_ran(nodes.read(path, self.problem), hosts)
+        provenance["nodes"], provenance["undescribed"] = node_facts.that_ran(node_facts.read(path, self.problem), hosts)
         missing = sorted(set(map(str, provenance.get("expected") or [])) - found)
         if missing:
             shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")

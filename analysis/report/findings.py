@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from analysis.catalogue import SUBJECTS
-from analysis.claims.decide import Decision
+from analysis.claims.decision import Decision
 from analysis.claims.table import ClaimTable, Row
 from analysis.evidence import Evidence, Value
 from analysis.figures.toolkit import Drawn

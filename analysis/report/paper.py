@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.catalogue import draw_all, of_paper, published
-from analysis.claims.decide import Decision
+from analysis.claims.decision import Decision
 from analysis.claims.table import ClaimTable, Row, build
 from analysis.errors import Failure
 from analysis.evidence import Choice, Evidence
@@ -21,7 +21,7 @@ from analysis.figures import intervals, toolkit
 from analysis.figures.toolkit import Drawn, mark_simulated
 from analysis.records import frames
 from analysis.records.load import Records
-from analysis.report import chart, tables
+from analysis.report import chart, page_tables
 from analysis.report.points import Points
 from analysis.report.report import environment, folder_of, load_sessions, named, pictures, write_whole
 from analysis.subject import OPERATORS, Subject
@@ -175,7 +175,7 @@ def _render(
             colors=chart.colors([*(picture["chart"] for picture in shown), *charts.values()]),
             counts={words: count for words, count in counts.items() if count},
             commands=[_command(facts) for facts in records.sessions],
-            sessions=[tables.session(facts) for facts in records.sessions],
+            sessions=[page_tables.session(facts) for facts in records.sessions],
             machines=[_machine(facts, records.simulated(facts["session"])) for facts in records.sessions],
             files=points.files,
             cautions=records.cautions(),

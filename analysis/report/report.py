@@ -21,11 +21,11 @@ from analysis.figures import toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS
 from analysis.records.load import Records, load
-from analysis.report import chart, tables
+from analysis.report import chart, page_tables
 from analysis.report.answer import heading, of_programs
 from analysis.report.findings import sections
 from analysis.report.points import Points, options
-from analysis.report.verdict import Verdict, verdict
+from analysis.report.sentences import Verdict, verdict
 from harness.base import archive
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -152,12 +152,12 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
             colors=chart.colors([picture["chart"] for picture in shown]),
             sections=sections(claims, evidence, drawn),
             metrics=list(METRICS.values()) if len(frame) else [],
-            results=tables.results(evidence.shown, points.filters),
-            claims=tables.claims(claims),
-            gaps=tables.gaps(records, frame),
-            sessions=[tables.session(session) for session in records.sessions],
-            launches=tables.launches(records),
-            noise=tables.noise(records),
+            results=page_tables.results(evidence.shown, points.filters),
+            claims=page_tables.claims(claims),
+            gaps=page_tables.gaps(records, frame),
+            sessions=[page_tables.session(session) for session in records.sessions],
+            launches=page_tables.launches(records),
+            noise=page_tables.noise(records),
             problems=list(map(str, records.problems)),
             files=points.files,
             options=list(options(points.choices)),

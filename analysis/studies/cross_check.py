@@ -22,7 +22,7 @@ from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import COMP_EQUALS_COMM, Times, divide, imb_overlap, osu_overlap
-from analysis.other_tools.comparison import (
+from analysis.other_tools.agreement import (
     AGREES,
     ALONE,
     DIFFERS,
@@ -43,11 +43,11 @@ from analysis.other_tools.comparison import (
 )
 from analysis.other_tools.overheads import ASYNC, ASYNC_STUDIES, overheads
 from analysis.other_tools.samples import as_theirs, at, of_tool, standing_alone, until_all_are_done, whole
+from analysis.ratios import numbers
 from analysis.records import frames
 from analysis.statistics.bootstrap import middle
 from analysis.statistics.interval import Interval
 from analysis.subject import Subject
-from analysis.tables import numbers
 from analysis.words import bytes_text, seconds_text
 
 LATENCY, COLLECTIVES = f"{PREFIX}latency", f"{PREFIX}collectives"

@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analysis.compare.pairs import measured
-from analysis.gate import decide, sequential
-from analysis.gate.decide import Rule, State
+from analysis.compare.matched_points import measured
+from analysis.gate import rule, sequential
+from analysis.gate.rule import Rule, State
 from analysis.records.load import load
-from analysis.tuning import document, verdict
-from analysis.tuning.measured import DEFAULT, OLD, TUNED, UNSET, Axis, Block, Measured, Score, SearchPlan
-from analysis.tuning.verdict import Verdict
+from analysis.tuning import confirmation, document
+from analysis.tuning.confirmation import Verdict
+from analysis.tuning.search_records import DEFAULT, OLD, TUNED, UNSET, Axis, Block, Measured, Score, SearchPlan
 
 Array = npt.NDArray[np.float64]
 REFERENCE = (
@@ -86,8 +86,8 @@ class Tally:
 def simulate(pools: Sequence[Array], effect: float, gates: int) -> Tally:
     """Gates of three minutes whose candidate is slower by `effect` in its first point."""
     logs = drawn(pools, gates, np.random.default_rng([1, round(1e6 * effect)]))
-    logs[:, 0, decide.NEW] += np.log1p(effect)
-    states, _ = decide.run(logs, Rule(), sequential.looks(ROUNDS), ROUNDS)
+    logs[:, 0, rule.NEW] += np.log1p(effect)
+    states, _ = rule.run(logs, Rule(), sequential.looks(ROUNDS), ROUNDS)
     return Tally(gates, int(np.sum(states == int(State.COMMIT))), int(np.sum(states == int(State.MOVED))))
 
 
@@ -159,7 +159,7 @@ def search(launch: Launch, method: str, seed: int, blocks: int = 8) -> Verdict:
         asked = replace(asked, contenders=known, blocks=(*asked.blocks, block))
         then = document.next_(measured(), seed)
     leader = then.state.leader
-    while leader != DEFAULT and (not asked.confirmed or verdict.undecided(measured())):
+    while leader != DEFAULT and (not asked.confirmed or confirmation.undecided(measured())):
         block = run({OLD: {}, TUNED: asked.contenders[leader]}, asked.confirm)
         asked = replace(asked, blocks=(*asked.blocks, block))
-    return verdict.of(measured())
+    return confirmation.of(measured())

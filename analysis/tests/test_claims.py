@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from analysis.catalogue import SUBJECTS
-from analysis.claims.decide import REQUIREMENTS, Decision, decide, decide_one
+from analysis.claims.decision import REQUIREMENTS, Decision, decide, decide_one
 from analysis.claims.table import ClaimTable, Row
 from analysis.claims.table import table as claims_table
 from analysis.evidence import COMPARE, Evidence, Value

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims.decide import Decision
+from analysis.claims.decision import Decision
 from analysis.claims.table import Row
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence, remark

@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.compare import judge
+from analysis.compare import point_tests
 from analysis.compare.comparison import Comparison, Judgement, PointVerdict
-from analysis.compare.judge import Pair, _points, _session, compare, mean_change
+from analysis.compare.matched_points import Measured
 from analysis.compare.missing import differences
-from analysis.compare.pairs import Measured
+from analysis.compare.point_tests import Pair, _points, _session, compare, mean_change
 from analysis.errors import UsageError
 from analysis.statistics.interval import Interval, holm
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
@@ -220,7 +220,7 @@ def made_pairs(rng: np.random.Generator, points: int, launches: int, factor: flo
 @pytest.mark.parametrize("launches", [3, 6])
 def test_false_alarms_of_a_whole_session_are_rare(launches: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One in a hundred is asked for; 60 comparisons of 20 points each may have two by chance."""
-    monkeypatch.setattr(judge, "ratio_of_medians", lambda *_: Interval(1.0, 1.0, 1.0, "shown only", True))
+    monkeypatch.setattr(point_tests, "ratio_of_medians", lambda *_: Interval(1.0, 1.0, 1.0, "shown only", True))
     rng = np.random.default_rng(launches)
     alarms = 0
     for _ in range(60):

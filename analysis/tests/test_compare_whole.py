@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from analysis.compare.comparison import Comparison, Judgement
-from analysis.compare.judge import compare
+from analysis.compare.point_tests import compare
 from analysis.tests.synthetic import USUAL, Synthetic, end, header, write_lines
 
 STOLEN: dict[str, Any] = {"noise": {"steal_s": 0.2}}

@@ -15,7 +15,7 @@ from analysis.catalogue import draw_all
 from analysis.cross_check import document, main
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import NOT_THE_SAME_WORK
-from analysis.other_tools.comparison import Comparison
+from analysis.other_tools.agreement import Comparison
 from analysis.records.load import load
 from analysis.studies.cross_check import comparisons
 from analysis.tests.synthetic import end, header, write_lines

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from analysis.errors import UsageError
+from analysis.gate import gate_records
 from analysis.gate import judge as judging
-from analysis.gate import measured
 from analysis.gate.judge import judge
 from analysis.records.load import load
 
@@ -83,15 +83,15 @@ def test_pairs_within_launches_are_a_series_of_their_own(session: Path) -> None:
     for turn in range(3):
         for side, seconds in (("base", 1.0), ("control", 1.1), ("new", 2.0)):
             record(session / "records", side, turn, base_s=seconds, armed=[1, 0, 0, 1])
-    whole, within = measured.read(session).series
+    whole, within = gate_records.read(session).series
     assert (whole.paired, within.paired) == (False, True) and within.name.startswith(whole.name)
-    assert within.values == {side: dict.fromkeys(range(3), pytest.approx(0.8)) for side in measured.SIDES}
+    assert within.values == {side: dict.fromkeys(range(3), pytest.approx(0.8)) for side in gate_records.SIDES}
     record(session / "records", "new", 2, base_s=2.0)
-    assert [series.paired for series in measured.read(session).series] == [False]
+    assert [series.paired for series in gate_records.read(session).series] == [False]
 
 
 def test_sides_by_round_and_the_check_run_by_node(session: Path) -> None:
-    found = measured.read(session)
+    found = gate_records.read(session)
     (series,) = found.series
     assert series.values == {
         "base": {0: 1.0, 1: 1.0, 2: 1.0}, "control": {0: 1.0, 1: 1.0, 2: 1.0}, "new": {0: 2.0, 1: 2.0, 2: 2.0},
@@ -104,17 +104,17 @@ def test_sides_by_round_and_the_check_run_by_node(session: Path) -> None:
 
 
 def test_the_check_run_is_known_by_its_old_name(session: Path) -> None:
-    now = measured.read(session).check_run
+    now = gate_records.read(session).check_run
     for file in (session / "records").glob("*check*"):
         file.write_text(file.read_text().replace('"side": "check"', '"arm": "canary"'))
-    assert now and measured.read(session).check_run == now
+    assert now and gate_records.read(session).check_run == now
 
 
 def test_a_gate_of_two_networks_is_refused_and_both_are_named(session: Path) -> None:
-    assert measured.read(session).network == "1gbit"
+    assert gate_records.read(session).network == "1gbit"
     record(session / "records", "new", 3, network="10gbit")
     with pytest.raises(UsageError, match="2 networks, whose times cannot be held against each other: 10gbit; 1gbit"):
-        measured.read(session)
+        gate_records.read(session)
     assert "10gbit; 1gbit" in load([session]).cautions()[0]
 
 
@@ -122,7 +122,7 @@ def test_the_check_run_is_of_the_nodes_on_which_it_ran_at_last(session: Path) ->
     """Its launch failed, and --resume had other nodes."""
     record(session / "records", "check", 1, status="failed")
     record(session / "records", "check", 1, attempt=".r1", hosts=("vc3", "vc4"))
-    found = measured.read(session).check_run
+    found = gate_records.read(session).check_run
     assert {where: sorted(rounds) for where, rounds in found["computation"].items()} == {
         "vc1": [0, 2], "vc2": [0, 2], "vc3": [1], "vc4": [1],
     }  # fmt: skip
@@ -135,7 +135,7 @@ def test_each_study_has_the_check_run_of_its_own_job(session: Path) -> None:
     (session / "session.json").write_text(json.dumps({**facts, "studies": ["overlap-ratio", "latency"]}))
     for turn in range(2):
         record(session / "records", "check", turn, study="latency", hosts=("vc3", "vc4"))
-    found = measured.read(session)
+    found = gate_records.read(session)
     assert (found.check_run_rounds("overlap-ratio"), found.check_run_rounds("latency")) == (3, 2)
     assert list(found.check_run["computation beside latency"]) == ["vc3", "vc4"]
     assert list(found.check_run["transfer beside overlap-ratio"]) == ["vc1 and vc2"]
@@ -143,11 +143,11 @@ def test_each_study_has_the_check_run_of_its_own_job(session: Path) -> None:
 
 def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:
     record(session / "records", "new", 1, status="failed")
-    (series,) = measured.read(session).series
+    (series,) = gate_records.read(session).series
     assert series.trouble == {"new": "exit status 11"} and 1 not in series.values["new"]
-    before = measured.read(session).records
+    before = gate_records.read(session).records
     record(session / "records", "new", 1, attempt=".r1")
-    found = measured.read(session)
+    found = gate_records.read(session)
     (series,) = found.series
     assert not series.trouble and 1 in series.values["new"]
     assert (before, found.records) == (12, 13), "by which the store knows what was told later"
@@ -156,13 +156,13 @@ def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:
 def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path) -> None:
     """A crash stays one, also where a later run does not repeat it."""
     record(session / "records", "new", 1, status="failed", reason="not run: the batch job was cancelled")
-    assert measured.read(session).series[0].trouble
+    assert gate_records.read(session).series[0].trouble
     record(session / "records", "new", 1, status="skipped", attempt=".r1", reason="not needed: the time was up")
-    (series,) = measured.read(session).series
+    (series,) = gate_records.read(session).series
     assert not series.trouble and 1 not in series.values["new"]
     record(session / "records", "new", 2, status="failed")
     record(session / "records", "new", 2, status="skipped", attempt=".r1", reason="not needed: the time was up")
-    assert measured.read(session).series[0].trouble == {"new": "exit status 11"}
+    assert gate_records.read(session).series[0].trouble == {"new": "exit status 11"}
 
 
 @pytest.mark.parametrize("how", ["failed", "timeout"])
@@ -170,25 +170,25 @@ def test_a_launch_that_breaks_behind_its_last_point_has_failed(session: Path, ho
     """In MPI_Finalize, say: all of its points are good. What the job's end stopped is no failure, and it may be what
     broke a single one."""
     record(session / "records", "new", 1, ended="interrupted")
-    assert not measured.read(session).series[0].trouble
+    assert not gate_records.read(session).series[0].trouble
     record(session / "records", "new", 1, ended=how)
-    found = measured.read(session)
+    found = gate_records.read(session)
     assert found.series[0].trouble == {"new": "behind the last point: exit status 6"}
     assert found.complete_rounds() == [0, 1, 2] and judge(found).failed_sides == []
     record(session / "records", "new", 2, ended=how)
-    found = measured.read(session)
+    found = gate_records.read(session)
     assert found.series[0].trouble == {"new": "in 2 launches behind the last point: exit status 6"}
     assert judge(found).candidate_failed
 
 
 def test_points_that_cannot_be_measured_are_said_not_to_be_compared(session: Path) -> None:
     """Else a gate that passes seems to be of all that was asked for. What was not needed is none."""
-    assert measured.read(session).notes == []
+    assert gate_records.read(session).notes == []
     other = {"pattern": "both", "size_bytes": 2048}
     for reason, said in {"not needed: the time was up": [], "no SMT sibling": ["both, 2 KB: no SMT sibling."]}.items():
         for side in ("base", "control", "new"):
             record(session / "records", side, 3, status="skipped", reason=reason, point=other)
-        found = measured.read(session)
+        found = gate_records.read(session)
         assert found.notes == [f"Not compared: overlap-ratio: {words}" for words in said]
         assert not found.series[0].trouble and found.complete_rounds() == [0, 1, 2]
 
@@ -197,7 +197,7 @@ def test_where_every_launch_failed_it_is_said_how(session: Path) -> None:
     for turn in range(3):
         for side in ("base", "control", "new"):
             record(session / "records", side, turn, status="failed", reason="exit status 127")
-    found = judge(measured.read(session))
+    found = judge(gate_records.read(session))
     assert found.status == 3 and "base failed: exit status 127; control failed" in found.sentence
 
 
@@ -205,13 +205,13 @@ def test_a_checkout_with_changes_is_not_its_commit(session: Path) -> None:
     facts = json.loads((session / "session.json").read_text())
     facts["git"]["dirty"] = True
     (session / "session.json").write_text(json.dumps(facts))
-    assert measured.read(session).commit == "34cd+changes"
+    assert gate_records.read(session).commit == "34cd+changes"
 
 
 def test_what_failed_of_the_check_run_is_no_sides_trouble(session: Path) -> None:
     for turn in range(3):
         record(session / "records", "check", turn, status="failed", reason="an even number of ranks is wanted")
-    found = measured.read(session)
+    found = gate_records.read(session)
     assert not found.series[0].trouble and found.check_run_rounds("overlap-ratio") == 0
     assert found.check_run_trouble == "an even number of ranks is wanted"
 
@@ -228,11 +228,11 @@ def test_the_launch_with_which_its_job_ended_is_no_failure_of_its_side(session: 
             record(session / "records", side, turn, minute=turn)
     for side in ("check", "base", "control"):
         record(session / "records", side, 2, minute=1)
-    found = measured.read(session)
-    assert found.series[0].trouble["new"] == f"{measured.CUT_OFF}exit status 137"
+    found = gate_records.read(session)
+    assert found.series[0].trouble["new"] == f"{gate_records.CUT_OFF}exit status 137"
     assert judge(found).failed_sides == []
     record(session / "records", "new", 1, status="failed", reason="exit status 11", minute=1)
-    found = measured.read(session)
+    found = gate_records.read(session)
     assert found.series[0].trouble["new"] == "exit status 11"
     assert judge(found).candidate_failed
 
@@ -247,10 +247,10 @@ def test_a_look_that_was_made_stays_what_it_was_when_a_failed_launch_is_measured
             noise = 1 + (turn * 7 + len(side)) % 5 / 1000
             record(session / "records", side, turn, base_s=noise * (1.05 if side == "new" else 1.0))
     record(session / "records", "new", 3, status="failed")
-    before = judge(measured.read(session), ended=False)
+    before = judge(gate_records.read(session), ended=False)
     assert before.rounds == 12 and before.verdict.value == "commit"
     record(session / "records", "new", 3, attempt=".r1", base_s=0.9, minute=50)
-    again = measured.read(session)
+    again = gate_records.read(session)
     after = judge(again, ended=False)
     assert again.complete_rounds() == [0, 1, 2, *range(4, 13), 3]
     assert (after.points, after.verdict, after.rounds) == (before.points, before.verdict, 12)
@@ -271,7 +271,7 @@ def test_what_makes_gates_of_one_series(session: Path, base: str, new: str, comp
     facts = json.loads((session / "session.json").read_text())
     facts["request"]["gate"] |= {"base": base, "new": new}
     (session / "session.json").write_text(json.dumps(facts))
-    assert measured.read(session).comparison == comparison
+    assert gate_records.read(session).comparison == comparison
 
 
 @pytest.mark.parametrize(("base", "same"), [("settings:tcp.conf", False), ("modules:site", True)])
@@ -284,7 +284,7 @@ def test_a_baseline_with_other_variables_has_other_times(session: Path, base: st
             "base": base, "sides": [{"name": "base", "variant": "bare", "environment": {"UCX_TLS": value}}],
         }  # fmt: skip
         (session / "session.json").write_text(json.dumps(facts))
-        what = measured.read(session)
+        what = gate_records.read(session)
         found.add(what.baseline)
         assert "12ab" in what.baseline and what.comparison.endswith("(bare 12ab)" if same else base)
     assert len(found) == (1 if same else 2)
@@ -297,13 +297,13 @@ def test_a_program_that_was_built_anew_has_other_times(session: Path) -> None:
     for digest in ("56ef", "78ab"):
         facts["identity"]["program"] = digest
         (session / "session.json").write_text(json.dumps(facts))
-        found.add(measured.read(session).baseline)
+        found.add(gate_records.read(session).baseline)
     assert found == {"bare 12ab 56ef", "bare 12ab 78ab"}
 
 
 def test_a_look_ends_the_study_that_is_settled(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert judging.main([str(session), "overlap-ratio"]) == 1, "three rounds show nothing"
-    found = judge(measured.read(session), ended=False)
+    found = judge(gate_records.read(session), ended=False)
     monkeypatch.setattr(judging, "judge", lambda *_, **__: replace(found, settled=["overlap-ratio"]))
     assert judging.main([str(session), "overlap-ratio"]) == 0
     assert judging.main([str(session), "latency"]) == 1
@@ -315,4 +315,4 @@ def test_another_session_is_none_of_a_gate(session: Path) -> None:
     facts = json.loads((session / "session.json").read_text())
     (session / "session.json").write_text(json.dumps({**facts, "request": {}}))
     with pytest.raises(UsageError, match="no session of"):
-        measured.read(session)
+        gate_records.read(session)

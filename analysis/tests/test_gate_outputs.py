@@ -18,7 +18,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from analysis.gate import outputs
 from analysis.gate.judge import judge
-from analysis.gate.verdict import NEW, CheckRun, GateFound, PointFound, Verdict
+from analysis.gate.outcome import NEW, CheckRun, GateFound, PointFound, Verdict
 from analysis.tests.test_gate_verdict import gate
 
 NAMES = ('overlap: 1 MB, "both"', "a\\b\nc", "µs {x=1} # EOF")

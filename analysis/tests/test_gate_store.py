@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from analysis.errors import Failure, UsageError
-from analysis.gate import measured, store
+from analysis.gate import gate_records, store
 from analysis.gate.judge import judge
-from analysis.gate.verdict import NEW
+from analysis.gate.outcome import NEW
 from analysis.tests import test_gate_verdict as simulated
 
-PLAN = measured.Plan(12, [12], 0.02, "adaptive", "timer")
+PLAN = gate_records.Plan(12, [12], 0.02, "adaptive", "timer")
 ENTRY = store.Entry("20261122-gate", "2026-11-22T10:00:00", "vcluster, mpich", "adaptive", "timer", "same", {}, {})
 
 
@@ -130,7 +130,7 @@ def test_what_a_later_version_writes_beside_is_no_damage(tmp_path: Path) -> None
 
 def test_the_commit_of_the_checkout_is_kept(tmp_path: Path) -> None:
     """Which a side like "adaptive" does not name; a file of an earlier version has none."""
-    what = measured.Measurement("g", PLAN, "adaptive", "vcluster, mpich", "2026", [], {}, [], commit="12ab")
+    what = gate_records.Measurement("g", PLAN, "adaptive", "vcluster, mpich", "2026", [], {}, [], commit="12ab")
     path = store.add(tmp_path, store.entry_of(judge(what), what, {}))
     assert store.read(tmp_path)[0].commit == "12ab"
     kept = json.loads(path.read_text())

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.claims.decide import REQUIREMENTS, missing
-from analysis.compare.judge import compare
+from analysis.claims.decision import REQUIREMENTS, missing
+from analysis.compare.point_tests import compare
 from analysis.errors import UsageError
 from analysis.figures import toolkit
 from analysis.gate import slow_nodes
 from analysis.records.load import Records, load
-from analysis.report import tables
+from analysis.report import page_tables
 from analysis.tests.synthetic import USUAL, Synthetic
 
 NODES = ("a", "b", "c", "d", "e")
@@ -232,7 +232,7 @@ def test_a_requirement_must_hold_on_every_node_that_ran(tmp_path: Path) -> None:
     assert not_met(records, "four cores") == [], "nothing ran on vc9"
     (caution,) = records.cautions()
     assert caution == ("The nodes of session s have different numbers of threads a core: 2 on node vc1; 1 on node vc2.")
-    shown = dict(tables.session(records.sessions[0])["rows"])
+    shown = dict(page_tables.session(records.sessions[0])["rows"])
     assert (shown["nodes vc1 threads per core"], shown["nodes vc2 threads per core"]) == ("2", "1")
 
 

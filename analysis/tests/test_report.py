@@ -20,10 +20,10 @@ from analysis.metrics.evaluate import evaluate
 from analysis.metrics.formulas import efficiency_says_little
 from analysis.metrics.times import PARTS, tail_columns
 from analysis.records.load import load
-from analysis.report import tables
+from analysis.report import page_tables
+from analysis.report.page_tables import words
 from analysis.report.points import Points
 from analysis.report.report import build_report
-from analysis.report.tables import words
 from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, write_lines
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_verdict import changed_points
@@ -146,7 +146,7 @@ def test_what_is_known_of_an_mpi_is_told_as_that_and_as_no_failure(tmp_path: Pat
             text = text.replace('"end": {', '"end": {"reason": "unexpected success: no windows", ')
         file.write_text(text)
     records = load([session])
-    rows = {tuple(row[4:]): row[2] for row in tables.gaps(records, evaluate(records))["rows"]}
+    rows = {tuple(row[4:]): row[2] for row in page_tables.gaps(records, evaluate(records))["rows"]}
     assert rows[("expected failure", "no windows")] == "adaptive"
     assert rows[("unexpected success", "no windows")] == "bare"
 
@@ -172,7 +172,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 
 
 def test_the_table_says_the_time_added(evidence: Evidence) -> None:
-    (table,) = tables.results(evidence.metrics)
+    (table,) = page_tables.results(evidence.metrics)
     cells = {row[1]: row[table["columns"].index("overlap efficiency")] for row in table["rows"]}
     assert cells["thread"].startswith("adds 22")
     assert cells["thread"].count(" ms") == 3, "the value and both ends"
@@ -203,7 +203,7 @@ def gaps(folder: Path, **transports: dict[str, Any] | None) -> list[list[str]]:
             rank["engine"] = {"preset": "any", "active": True, "transport": transport} if transport else None
         write_lines(file, lines)
     records = load([made])
-    return [row for row in tables.gaps(records, evaluate(records))["rows"] if row[3] == "transport"]
+    return [row for row in page_tables.gaps(records, evaluate(records))["rows"] if row[3] == "transport"]
 
 
 def test_a_transport_is_said_as_the_engine_says_it() -> None:
@@ -240,7 +240,7 @@ def made(folder: Path, **changed: Any) -> Path:
 
 def cells(session: Path, column: str) -> dict[str, str]:
     """Variant -> what its row has in this column."""
-    (table,) = tables.results(evaluate(load([session])))
+    (table,) = page_tables.results(evaluate(load([session])))
     return {row[1]: row[table["columns"].index(column)] for row in table["rows"]}
 
 
@@ -284,7 +284,7 @@ def test_energy_is_shown_where_every_machine_of_a_launch_told_it_and_its_lack_on
 ) -> None:
     records = load([with_energy(tmp_path / "s", told)])
     assert not records.problems
-    table = tables.launches(records)
+    table = page_tables.launches(records)
     shown = {row[2]: row[-1] for row in table["rows"]}
     assert [shown[variant] for variant in told if energy] == (energy or [])
     assert ("energy, power" in table["columns"]) == bool(energy)
@@ -315,7 +315,7 @@ def test_energy_is_as_slurm_counted_where_ranks_could_not_read_it(
         write_lines(file, [*lines, {"end": last["end"] | {"energy": slurm, "launch_s": 3.0}}])
     records = load([session])
     assert not records.problems
-    table = tables.launches(records)
+    table = page_tables.launches(records)
     shown = {row[2]: row[-1] for row in table["rows"]}
     assert (shown["adaptive"] if energy else None) == energy and table["unread"] == said
     assert ("energy, power" in table["columns"]) == bool(energy)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.catalogue import SUBJECTS, draw_all
-from analysis.claims.decide import Decision, decide
+from analysis.claims.decision import Decision, decide
 from analysis.claims.table import build
 from analysis.evidence import Evidence, Value
 from analysis.measures import Growth, Ratio

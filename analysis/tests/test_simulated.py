@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from matplotlib.lines import Line2D
 
-from analysis import scaling as tables
+from analysis import scaling_table as tables
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
@@ -22,7 +22,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
 from analysis.report import chart
 from analysis.report.paper import write_paper
-from analysis.report.verdict import verdict
+from analysis.report.sentences import verdict
 from analysis.studies.scaling import by_ranks
 from analysis.tests.synthetic import MB, USUAL, Synthetic
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from analysis.claims.decide import Decision, decide
+from analysis.claims.decision import Decision, decide
 from analysis.evidence import Value
 from analysis.measures import Median
 from analysis.statistics.bootstrap import (

@@ -15,12 +15,12 @@ from analysis.figures import toolkit
 from analysis.statistics.ranks import Middle
 from analysis.tests import simulated_gates as gates
 from analysis.tests.tuning_searches import BEHAVIOURS, SIDES, SPACE, confirmed, made, search_session
-from analysis.tuning import decide, document, figures, measured, proposals, verdict
-from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Score, Tried
+from analysis.tuning import confirmation, document, elimination, figures, proposals, search_records
+from analysis.tuning.search_records import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Score, Tried
 
 
 def test_who_is_shown_to_be_worse_than_the_leader_is_out_with_the_reason() -> None:
-    found = decide.state(made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}))
+    found = elimination.state(made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}))
     assert (found.leader, found.alive) == ("s001", ["s001"])
     assert found.standings["s001"].gain.value == pytest.approx(0.2, abs=0.01)
     assert found.standings["s002"].out.startswith("worse than s001 in 6 rounds")
@@ -31,28 +31,28 @@ def test_with_any_number_of_settings_the_first_block_can_put_settings_out(settin
     names = [f"s{number:03d}" for number in range(settings)]
     for more in (0, -1):
         search = made({DEFAULT: 0.0, **dict.fromkeys(names, -0.1)}, rounds=rounds + more)
-        found = decide.state(replace(search, asked=replace(search.asked, contenders={key: {} for key in names})))
+        found = elimination.state(replace(search, asked=replace(search.asked, contenders={key: {} for key in names})))
         assert all(found.standings[name].out.startswith("worse than") for name in names) is (more == 0)
-    assert decide.fewest_rounds(settings) == rounds
+    assert elimination.fewest_rounds(settings) == rounds
 
 
 def test_where_nothing_is_better_the_default_leads() -> None:
-    found = decide.state(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}))
+    found = elimination.state(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}))
     assert (found.leader, list(found.alive)) == (DEFAULT, [])
-    told = verdict.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}))
+    told = confirmation.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}))
     assert not told.confirmed and told.sentence.startswith("Nothing beats the default") and not told.values
 
 
 def test_a_bound_that_is_broken_puts_out_though_the_objective_is_best() -> None:
     bounds = {DEFAULT: 1.0, "s001": 1.2, "s002": 1.04}
-    found = decide.state(made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, bounds=bounds))
+    found = elimination.state(made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, bounds=bounds))
     assert found.leader == "s002"
     assert found.standings["s001"].out == "inflation is 1.2 and may be 1.05 at most"
 
 
 def test_what_fails_is_out_and_named() -> None:
     failed = {"s001": "exit status 134; last words: UCX ERROR"}
-    found = decide.state(made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, failures=failed))
+    found = elimination.state(made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, failures=failed))
     assert found.leader == "s002" and found.standings["s001"].out == f"failed: {failed['s001']}"
 
 
@@ -64,47 +64,47 @@ def test_who_had_its_rounds_without_leading_makes_room() -> None:
         for side, turns in one.scores.items()
     }
     blocks = tuple(Block(SIDES, 6, 6 * number) for number in range(3))
-    found = decide.state(replace(one, scores=scores, asked=replace(one.asked, blocks=blocks)))
+    found = elimination.state(replace(one, scores=scores, asked=replace(one.asked, blocks=blocks)))
     (tired,) = [standing for standing in found.standings.values() if standing.out]
     assert "not shown to be better" in tired.out or "worse than" in tired.out
     assert tired.name != found.leader
 
 
 def test_only_fresh_rounds_confirm_a_winner() -> None:
-    told = verdict.of(confirmed(0.2))
+    told = confirmation.of(confirmed(0.2))
     assert told.confirmed and told.values == {"burst": "20"} and told.rounds == 12
     assert "s001, the best of 2 settings in 6 rounds, beats the default: efficiency +0.2" in told.sentence
-    again = verdict.of(confirmed(0.0))
+    again = confirmation.of(confirmed(0.0))
     assert not again.confirmed and not again.values and "its gain is not shown at the level of 1 %" in again.sentence
-    heavy = verdict.of(confirmed(0.2, inflation=1.1))
+    heavy = confirmation.of(confirmed(0.2, inflation=1.1))
     assert not heavy.confirmed and "inflation is 1.1 there and may be 1.05 at most" in heavy.sentence
-    broken = verdict.of(confirmed(0.2, failures={TUNED: "exit status 1."}))
+    broken = confirmation.of(confirmed(0.2, failures={TUNED: "exit status 1."}))
     assert not broken.confirmed and "a launch failed: exit status 1" in broken.sentence
 
 
 def test_the_front_has_what_nothing_beats_in_both() -> None:
     found = made({DEFAULT: 0.0, "s001": 0.3, "s002": -0.2}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.2})
-    assert [place.name for place in verdict.front(found) if place.front] == [DEFAULT, "s001"]
+    assert [place.name for place in confirmation.front(found) if place.front] == [DEFAULT, "s001"]
     timed = replace(found, asked=replace(found.asked, objective="time", bounds={}))
-    assert verdict.front(timed) == [] and document.front(timed)[1] == [], "no metrics are computed there"
+    assert confirmation.front(timed) == [] and document.front(timed)[1] == [], "no metrics are computed there"
 
 
 def test_without_a_bound_the_front_is_against_inflation(tmp_path: Path) -> None:
-    found = measured.read(search_session(tmp_path / "s", BEHAVIOURS, bounds={}))
-    places = {place.name: place for place in verdict.front(found)}
+    found = search_records.read(search_session(tmp_path / "s", BEHAVIOURS, bounds={}))
+    places = {place.name: place for place in confirmation.front(found)}
     assert places["s002"].cost == pytest.approx(1.2, abs=0.05) and not places["s002"].front
     columns, rows = document.front(found)
     assert columns[2:] == ["against the default", "inflation"] and "s001" in [row[0] for row in rows]
-    assert "## Objective against compute slowdown" in document.document(found, verdict.of(found), {})
+    assert "## Objective against compute slowdown" in document.document(found, confirmation.of(found), {})
     (drawn,) = [figure for figure in figures.draw(found) if figure.name == "tuning_pareto"]
     assert set(drawn.points["inflation"]) == {place.cost for place in places.values()}
-    itself = measured.read(search_session(tmp_path / "t", BEHAVIOURS, objective="inflation", bounds={}))
-    assert verdict.front(itself) == []
+    itself = search_records.read(search_session(tmp_path / "t", BEHAVIOURS, objective="inflation", bounds={}))
+    assert confirmation.front(itself) == []
 
 
 def test_documents_and_figures_say_what_became_of_every_setting(tmp_path: Path) -> None:
     found = confirmed(0.2)
-    told, taken = verdict.of(found), {"UCX_RNDV_THRESH": (False, "UCX calls it unused")}
+    told, taken = confirmation.of(found), {"UCX_RNDV_THRESH": (False, "UCX calls it unused")}
     text = document.document(found, told, taken)
     assert "| s002 | burst=1, UCX_RNDV_THRESH=8192 | 6 |" in text and "worse than s001" in text
     assert "| UCX_RNDV_THRESH | not shown to have taken effect | UCX calls it unused |" in text
@@ -172,31 +172,31 @@ def test_where_nothing_is_better_the_default_is_the_best_from_which_others_are_p
     monkeypatch.setattr(proposals, "_climb", lambda values, *_: values)  # proposed is that from which it would go on
     for inflation, best in ((1.0, {}), (1.2, {"burst": "20"})):
         found = made({DEFAULT: 0.0, "s001": -0.1, "s002": -0.2}, bounds={DEFAULT: inflation})
-        tried = document.tried(found, decide.state(found))
+        tried = document.tried(found, elimination.state(found))
         assert tried[0].values == {} and tried[0].gain == 0.0 and (tried[0].beyond > 0) == (inflation > 1.05)
         assert next(proposals.by_effects(SPACE, tried, 1)) == best
 
 
 def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_not() -> None:
     search = confirmed(0.2)
-    assert not verdict.undecided(search), "it is confirmed"
-    assert not verdict.undecided(confirmed(-0.2)), "nothing speaks for it"
-    assert not verdict.undecided(confirmed(0.2, failures={TUNED: "exit status 1."}))
+    assert not confirmation.undecided(search), "it is confirmed"
+    assert not confirmation.undecided(confirmed(-0.2)), "nothing speaks for it"
+    assert not confirmation.undecided(confirmed(0.2, failures={TUNED: "exit status 1."}))
     weak = confirmed(0.2)
     turns = {turn: Score(0.1 + turn / 100 if turn % 3 else -0.1, {"inflation": 1.0}) for turn in range(6, 18)}
     scores = {**weak.scores, TUNED: turns, OLD: {turn: Score(0.0, {"inflation": 1.0}) for turn in turns}}
     open_ = replace(weak, scores=scores)
-    assert not verdict.of(open_).confirmed and verdict.undecided(open_)
-    assert not verdict.undecided(replace(open_, asked=replace(open_.asked, looks=1)))
+    assert not confirmation.of(open_).confirmed and confirmation.undecided(open_)
+    assert not confirmation.undecided(replace(open_, asked=replace(open_.asked, looks=1)))
     heavy = {turn: replace(one, bounds={"inflation": 1.2}) for turn, one in turns.items()}
-    assert not verdict.undecided(replace(open_, scores={**scores, TUNED: heavy})), "a bound is broken"
+    assert not confirmation.undecided(replace(open_, scores={**scores, TUNED: heavy})), "a bound is broken"
 
 
 def test_a_failure_counts_from_its_block_on() -> None:
     search = made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, rounds=12)
     blocks = (Block(SIDES, 6, 0), Block((DEFAULT, REFERENCE, "s001"), 6, 6))
     search = replace(search, asked=replace(search.asked, blocks=blocks), failures={"s001": "exit status 1"})
-    early, late = (decide.state(replace(search, failed_in={"s001": turn})) for turn in (0, 6))
+    early, late = (elimination.state(replace(search, failed_in={"s001": turn})) for turn in (0, 6))
     assert early.leader == "s002"
     assert late.standings["s002"].out.startswith("worse than s001 in 6 rounds"), "as it was decided then"
     assert late.standings["s001"].out == "failed: exit status 1"
@@ -214,11 +214,11 @@ def test_a_block_in_which_the_reference_failed_blames_no_setting_and_counts_as_n
     assert not then.state.standings["s002"].out and then.state.leader == "s001"
     assert set(then.alive) == {"s001", "s002"} and {"burst": "1", "UCX_RNDV_THRESH": "8192"} not in then.new
     assert [one.values for one in document.tried(lost, then.state)] == [{}, {"burst": "20"}], "nothing is known of s002"
-    assert "none of its rounds counts" in document.document(lost, verdict.of(lost), {})
+    assert "none of its rounds counts" in document.document(lost, confirmation.of(lost), {})
     late = {**scores, DEFAULT: {**scores[DEFAULT], 23: Score(0.0)}, "s001": {**scores["s001"], 23: Score(0.2)}}
-    nothing = decide.state(replace(lost, scores=late)).standings["s002"]
+    nothing = elimination.state(replace(lost, scores=late)).standings["s002"]
     assert nothing.out == "failed: nothing was measured", "the others were, in its round"
-    bad = decide.state(replace(lost, failures={"s002": "it hangs"}, failed_in={"s002": 6}))
+    bad = elimination.state(replace(lost, failures={"s002": "it hangs"}, failed_in={"s002": 6}))
     assert bad.standings["s002"].out == "failed: it hangs"
 
 
@@ -243,5 +243,5 @@ def test_a_gain_of_times_is_a_factor() -> None:
     found = made({DEFAULT: 0.0, "s001": 0.2})
     by_time = replace(found, asked=replace(found.asked, objective="time"))
     gain = Middle(np.log(2), np.log(1.5), np.inf)
-    assert verdict.gain_words(gain, by_time) == "time better by a factor of 2.000 (1.500 to inf)"
-    assert verdict.gain_words(Middle(0.25, 0.2, 0.3), found) == "efficiency +0.250 (+0.200 to +0.300)"
+    assert confirmation.gain_words(gain, by_time) == "time better by a factor of 2.000 (1.500 to inf)"
+    assert confirmation.gain_words(Middle(0.25, 0.2, 0.3), found) == "efficiency +0.250 (+0.200 to +0.300)"

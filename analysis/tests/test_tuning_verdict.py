@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.compare.pairs import Choice
-from analysis.compare.pairs import Measured as Point
+from analysis.compare.matched_points import Choice
+from analysis.compare.matched_points import Measured as Point
 from analysis.errors import UsageError
 from analysis.records.load import load
 from analysis.records.read import Quantity
 from analysis.tests.synthetic import Behaviour
 from analysis.tests.tuning_searches import BEHAVIOURS, SIDES, confirmed, made, search_session
-from analysis.tuning import decide, document, figures, measured, verdict
-from analysis.tuning.measured import (
+from analysis.tuning import confirmation, document, elimination, figures, search_records
+from analysis.tuning.search_records import (
     BARE,
     DEFAULT,
     ENGINE_ALONE,
@@ -37,7 +37,7 @@ from analysis.tuning.measured import (
 
 
 def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path) -> None:
-    found = measured.read(search_session(tmp_path / "s", BEHAVIOURS))
+    found = search_records.read(search_session(tmp_path / "s", BEHAVIOURS))
     assert set(found.scores) == set(SIDES) and not found.failures
     for side, behaviour in BEHAVIOURS.items():
         for turn in (0, 1):
@@ -49,7 +49,7 @@ def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path
 
 def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) -> None:
     sides = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
-    found = measured.read(search_session(tmp_path / "s", sides))
+    found = search_records.read(search_session(tmp_path / "s", sides))
     assert found.failures == {"s001": "made up"} and "s001" not in found.scores
     then = document.next_(found, seed=1)
     assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
@@ -65,7 +65,7 @@ def test_a_launch_that_hung_counts_in_the_mean_and_not_in_how_long_one_takes(tmp
     folder = search_session(tmp_path / "s", BEHAVIOURS)
     for file in (folder / "records").iterdir():
         file.write_text(changed_end(file, launch_s=81.0 if file.name == "x.0.s001.jsonl" else 1.0))
-    found = measured.read(folder)
+    found = search_records.read(folder)
     assert (found.seconds, found.with_hangs) == (1.0, 11.0)
 
 
@@ -77,7 +77,7 @@ def test_a_launch_that_ends_badly_behind_its_last_point_failed(tmp_path: Path) -
         file.write_text(changed_end(file, **crash))
     cut = folder / "records" / "x.1.s002.jsonl"
     cut.write_text(changed_end(cut, status="interrupted", reason="the job was told to stop"))
-    found = measured.read(folder)
+    found = search_records.read(folder)
     assert found.failures == {"s001": crash["reason"], DEFAULT: crash["reason"]}
     assert found.failed_in == {"s001": 1, DEFAULT: 1} and set(found.scores["s001"]) == {0}
 
@@ -92,12 +92,12 @@ def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp
             line |= {"status": "failed", "reason": "wrong data", "samples": {}}
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
         file.write_text(changed_end(file, status="failed", reason="wrong data"))
-    assert measured.read(folder).failures == {"s001": "wrong data"}
+    assert search_records.read(folder).failures == {"s001": "wrong data"}
 
 
 @pytest.mark.parametrize(("objective", "lacking"), [("efficiency", "efficiency and inflation"), ("time", "inflation")])
 def test_what_has_no_value_is_said_to_have_none(objective: str, lacking: str, tmp_path: Path) -> None:
-    found = measured.read(search_session(tmp_path / "s", BEHAVIOURS, comp=0.0, objective=objective))
+    found = search_records.read(search_session(tmp_path / "s", BEHAVIOURS, comp=0.0, objective=objective))
     assert not found.scores
     assert found.failures[DEFAULT] == f"no value of {lacking} at its points: a time in the formula is not above 0"
 
@@ -108,17 +108,17 @@ def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) ->
     for turn, why in enumerate(("made up", "not run: a node of the batch job died")):
         file = folder / "records" / f"x.{turn}.s001.jsonl"
         file.write_text(file.read_text().replace("made up", why))
-    assert measured.read(folder).not_run == {"x.1.s001": "a node of the batch job died"}
-    assert measured.read(folder).failures == {"s001": "made up"}
+    assert search_records.read(folder).not_run == {"x.1.s001": "a node of the batch job died"}
+    assert search_records.read(folder).failures == {"s001": "made up"}
     file = folder / "records" / "x.0.s001.jsonl"
     file.write_text(file.read_text().replace("made up", "not run: the batch job reached its time limit"))
-    found = measured.read(folder)
+    found = search_records.read(folder)
     assert not found.failures and "s001" not in found.scores
     for name in ("x.0.s001", "x.1.s001"):  # --resume: another job measured them
         good = folder / "records" / f"{name.replace('s001', DEFAULT)}.jsonl"
         text = good.read_text().replace(f'"{good.stem}"', f'"{name}"').replace('"side": "default"', '"side": "s001"')
         (folder / "records" / f"{name}.r1.jsonl").write_text(text)
-    again = measured.read(folder)
+    again = search_records.read(folder)
     assert not again.not_run and not again.failures and set(again.scores["s001"]) == {0, 1}
 
 
@@ -131,7 +131,7 @@ def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
         for rank in end["end"]["ranks"]:
             rank["engine"] = {"settings": {"burst": 20, "strict": turn == 1}}
         file.write_text("\n".join([*lines, json.dumps(end)]) + "\n")
-    found = measured.read(folder)
+    found = search_records.read(folder)
     values = {"burst": "20", "strict": "true", "rest_us": "0", "UCX_RNDV_THRESH": "8192"}
     taken = {"UCX_RNDV_THRESH": (True, "UCX prints it"), "UCX_TLS": (False, "")}
     shown = {name: why.removesuffix(document.NO_SHARE) for name, why in document.of(found, values, taken).items()}
@@ -141,47 +141,47 @@ def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
         "rest_us": "no report of the engine names it",
         "UCX_RNDV_THRESH": "UCX prints it",
     }
-    told = replace(verdict.of(confirmed(0.2)), values={"burst": "20"})
+    told = replace(confirmation.of(confirmed(0.2)), values={"burst": "20"})
     assert f"| burst | 20 | engine | {shown['burst']} |" in document.document(found, told, {})
 
 
 def test_a_recorded_quantity_can_be_the_objective(tmp_path: Path) -> None:
     folder = search_session(tmp_path / "s", BEHAVIOURS, objective="time", bounds={})
-    found = measured.read(folder)
-    gains = decide.differences("s001", DEFAULT, found.scores)
+    found = search_records.read(folder)
+    gains = elimination.differences("s001", DEFAULT, found.scores)
     assert min(gains) > 0, "less time is better"
     wrong = search_session(tmp_path / "t", BEHAVIOURS, objective="colour", bounds={})
     with pytest.raises(UsageError, match=r"records no such quantity.*total_s"):
-        measured.read(wrong)
+        search_records.read(wrong)
 
 
 def test_words_that_cannot_be_measured(tmp_path: Path) -> None:
-    measured.check_words("efficiency", {"inflation": 1.05}, overlap=True)
+    search_records.check_words("efficiency", {"inflation": 1.05}, overlap=True)
     with pytest.raises(UsageError, match=r"no such metric.*inflation"):
-        measured.check_words("efficiency", {"heat": 1.0}, overlap=True)
+        search_records.check_words("efficiency", {"heat": 1.0}, overlap=True)
     with pytest.raises(UsageError, match="does not measure: take --objective time"):
-        measured.check_words("efficiency", {}, overlap=False)
+        search_records.check_words("efficiency", {}, overlap=False)
     for word in ("eficiency", "total_s"):  # neither is tuned for something else instead
         with pytest.raises(UsageError, match=rf"--objective {word}: beside --subject-to it is time or a metric"):
-            measured.check_words(word, {"inflation": 1.05}, overlap=True)
-    measured.check_words("time", {"inflation": 1.05}, overlap=True)
+            search_records.check_words(word, {"inflation": 1.05}, overlap=True)
+    search_records.check_words("time", {"inflation": 1.05}, overlap=True)
     less, neither = Quantity("s", "lower"), Quantity("1", "neither")
     recorded = {"total_s": less, "remainder_s": less, "polls": neither}
     for word in ("total_s", "time", "efficiency"):
-        measured.check_recorded(word, recorded, overlap=True)
+        search_records.check_recorded(word, recorded, overlap=True)
     for word in ("eficiency", "polls", "remainder_s", "mflops"):
         with pytest.raises(UsageError, match=rf"--objective {word}: .*There are: time, total_s, efficiency, inflation"):
-            measured.check_recorded(word, recorded, overlap=True)
+            search_records.check_recorded(word, recorded, overlap=True)
     with pytest.raises(UsageError, match=r"There are: time, total_s\.$"):
-        measured.check_recorded("colour", recorded, overlap=False)
+        search_records.check_recorded("colour", recorded, overlap=False)
     with pytest.raises(UsageError, match=r"no session of \./bench tune"):
-        measured.of({"session": tmp_path.name, "request": {}})
+        search_records.of({"session": tmp_path.name, "request": {}})
 
 
 def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_path: Path) -> None:
     """As with FI_TCP_NODELAY=0: alone it took longer than the whole step, in which it had come meanwhile."""
     folder = search_session(tmp_path / "s", BEHAVIOURS)
-    before = measured.read(folder).plain["s001"]
+    before = search_records.read(folder).plain["s001"]
     for file in (folder / "records").glob("*.s001.jsonl"):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         for line in lines:
@@ -190,7 +190,7 @@ def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_p
                 samples |= {"post_s": [0.0 for _ in total], "ack_s": [2 * one for one in total]}
                 samples["wait_s"] = [whole - part for whole, part in zip(total, samples["comp_in_s"], strict=True)]
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert measured.read(folder).plain["s001"] == pytest.approx(before, abs=0.02)
+    assert search_records.read(folder).plain["s001"] == pytest.approx(before, abs=0.02)
 
 
 SEARCH = {
@@ -203,15 +203,15 @@ def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
     search = confirmed(0.2)
     alone = {side: turns for side, turns in search.scores.items() if side != OLD}
     lost = replace(search, scores=alone, failures={OLD: "exit status 3."})
-    sentence = verdict.of(lost).sentence
+    sentence = confirmation.of(lost).sentence
     assert "no round has both it and the default, a launch of the default failed: exit status 3." in sentence
-    assert "nan" not in sentence + document.document(lost, verdict.of(lost), {})
+    assert "nan" not in sentence + document.document(lost, confirmation.of(lost), {})
     few = {turn: one for turn, one in search.scores[OLD].items() if turn < 9}
     fewer = replace(search, scores={**search.scores, OLD: few}, failures={BARE: "it hangs"})
-    told = verdict.of(fewer).sentence
+    told = confirmation.of(fewer).sentence
     assert "not shown at the level of 1 %, a launch of the reference failed: it hangs (efficiency +0." in told
     timed = replace(fewer, asked=replace(fewer.asked, objective="time", bounds={}))
-    assert "reference" not in verdict.of(timed).sentence, "no time is taken against it"
+    assert "reference" not in confirmation.of(timed).sentence, "no time is taken against it"
 
 
 def test_where_the_default_fails_late_in_a_confirmation_the_rounds_before_that_decide() -> None:
@@ -219,17 +219,17 @@ def test_where_the_default_fails_late_in_a_confirmation_the_rounds_before_that_d
     ends = {OLD: 17, TUNED: 18}  # the default failed in the last round
     scores = {side: {turn: one for turn, one in turns.items() if turn < ends.get(side, 99)}
               for side, turns in search.scores.items()}  # fmt: skip
-    told = verdict.of(replace(search, scores=scores, failures={OLD: "exit status 3."}))
+    told = confirmation.of(replace(search, scores=scores, failures={OLD: "exit status 3."}))
     assert told.confirmed and told.rounds == 11
     assert told.sentence.endswith("not tuned, a launch of the default failed: exit status 3.")
-    winner = verdict.of(replace(search, scores=scores, failures={TUNED: "exit status 3."}))
+    winner = confirmation.of(replace(search, scores=scores, failures={TUNED: "exit status 3."}))
     assert not winner.confirmed and "a launch failed: exit status 3" in winner.sentence
 
 
 def test_the_interval_of_a_confirmation_holds_over_all_looks_as_its_level_does() -> None:
     search = confirmed(0.2)
-    told = verdict.of(search)
-    once = verdict.of(replace(search, asked=replace(search.asked, looks=1)))
+    told = confirmation.of(search)
+    once = confirmation.of(replace(search, asked=replace(search.asked, looks=1)))
     assert told.gain and once.gain and told.gain.low < once.gain.low < once.gain.high < told.gain.high
     (cell,) = [cell for cell in told.cells if cell.side == TUNED]
     assert cell.gain == told.gain
@@ -238,30 +238,30 @@ def test_the_interval_of_a_confirmation_holds_over_all_looks_as_its_level_does()
 
 
 def test_where_the_default_leads_what_the_best_other_reached_is_said() -> None:
-    told = verdict.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1})).sentence
+    told = confirmation.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1})).sentence
     assert "none led. The best of the others is s002 (burst=1, UCX_RNDV_THRESH=8192): efficiency -0.1" in told
-    failed = verdict.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}, failures={"s002": "it hangs"})).sentence
+    failed = confirmation.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}, failures={"s002": "it hangs"})).sentence
     assert "The best of the others is s001 (burst=20)" in failed
 
 
 def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_confirmed_by_it() -> None:
     heavy = {DEFAULT: 1.08, "s001": 1.02, "s002": 1.02}
     worse = made({DEFAULT: 0.0, "s001": -0.1, "s002": -0.2}, bounds=heavy)
-    assert decide.state(worse).leader == "s001", "the default may not be taken"
+    assert elimination.state(worse).leader == "s001", "the default may not be taken"
     fresh = confirmed(-0.1, inflation=1.02, search=worse, of_default=1.08)
-    told = verdict.of(fresh)
+    told = confirmation.of(fresh)
     assert told.confirmed and told.values == {"burst": "20"}
     assert "The default breaks inflation<=1.05 (1.08). s001" in told.sentence
     assert "keeps inflation<=1.05 (1.02): efficiency -0.1" in told.sentence
     turns = {turn: Score(0.0, {"inflation": 1.04 if turn % 3 else 1.06}) for turn in range(6, 18)}
     close = replace(fresh, scores={**fresh.scores, TUNED: turns})
-    assert "it is not shown to keep inflation<=1.05" in verdict.of(close).sentence
-    assert verdict.undecided(close), "it keeps the bound as far as is known"
-    assert not verdict.of(confirmed(-0.1, search=worse)).confirmed, (
+    assert "it is not shown to keep inflation<=1.05" in confirmation.of(close).sentence
+    assert confirmation.undecided(close), "it keeps the bound as far as is known"
+    assert not confirmation.of(confirmed(-0.1, search=worse)).confirmed, (
         "there the default keeps the bound, so the gain decides"
     )
-    assert verdict.of(confirmed(0.1, search=worse)).confirmed
-    none = verdict.of(made({DEFAULT: 0.0, "s001": 0.1}, bounds={DEFAULT: 1.08, "s001": 1.2}))
+    assert confirmation.of(confirmed(0.1, search=worse)).confirmed
+    none = confirmation.of(made({DEFAULT: 0.0, "s001": 0.1}, bounds={DEFAULT: 1.08, "s001": 1.2}))
     assert none.sentence.startswith("The default breaks inflation<=1.05 (1.08), and of 1 settings in 6 rounds none")
 
 
@@ -271,8 +271,8 @@ def test_a_bound_that_the_winner_is_on_is_not_called_kept() -> None:
     search = confirmed(0.2, search=bounded)
     on_it = {turn: replace(one, bounds={"inflation": 1.05 + 0.01 * (-1) ** turn - 1e-4 * turn})
              for turn, one in search.scores[TUNED].items()}  # fmt: skip
-    close = verdict.of(replace(search, scores={**search.scores, TUNED: on_it}))
-    assert verdict.of(search).confirmed and not close.confirmed
+    close = confirmation.of(replace(search, scores={**search.scores, TUNED: on_it}))
+    assert confirmation.of(search).confirmed and not close.confirmed
     assert "it is not shown to keep inflation<=1.05" in close.sentence
 
 
@@ -286,40 +286,41 @@ def test_a_winner_that_loses_at_a_point_is_a_trade() -> None:
     scores = {
         side: {turn: replace(one, points=each[side]) for turn, one in search.scores[side].items()} for side in each
     }
-    told = verdict.of(replace(search, scores={**search.scores, **scores}))
+    told = confirmation.of(replace(search, scores={**search.scores, **scores}))
     assert told.confirmed and "is a trade: efficiency +0.05" in told.sentence
     assert "; at 64 KB efficiency +0.450" in told.sentence and "; loses at 4 MB efficiency -0.350" in told.sentence
     better = {turn: replace(one, points={SMALL: 0.75, LARGE: 0.95}) for turn, one in scores[TUNED].items()}
-    good = verdict.of(replace(search, scores={**search.scores, **scores, TUNED: better})).sentence
+    good = confirmation.of(replace(search, scores={**search.scores, **scores, TUNED: better})).sentence
     assert "beats the default" in good and "at 4 MB efficiency +0.050" in good
 
 
 def test_a_program_whose_results_nobody_checks_is_said_to_be_unverified() -> None:
     search = confirmed(0.2)
     open_ = replace(search, asked=replace(search.asked, verified=False))
-    assert verdict.UNVERIFIED not in verdict.of(search).sentence
-    assert verdict.of(open_).sentence.endswith(verdict.UNVERIFIED)
-    assert verdict.UNVERIFIED in document.document(open_, verdict.of(open_), {})
+    assert confirmation.UNVERIFIED not in confirmation.of(search).sentence
+    assert confirmation.of(open_).sentence.endswith(confirmation.UNVERIFIED)
+    assert confirmation.UNVERIFIED in document.document(open_, confirmation.of(open_), {})
     program = {"command": ["./app"], "folder": "/", "check": "", "case": ""}
     shown = {"session": "s", "request": {"search": SEARCH, "program": program}}
-    assert not measured.of(shown).verified
+    assert not search_records.of(shown).verified
     for known in (None, {**program, "check": "energy.*"}):
-        assert measured.of({**shown, "request": {"search": SEARCH, "program": known}}).verified
+        assert search_records.of({**shown, "request": {"search": SEARCH, "program": known}}).verified
 
 
 def test_the_front_has_no_setting_that_failed_and_holds_both_against_the_default_of_the_same_rounds() -> None:
     search = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.0}, rounds=12)
-    assert {place.name for place in verdict.front(replace(search, failures={"s001": "it hangs"}))} == {DEFAULT, "s002"}
+    front = confirmation.front(replace(search, failures={"s001": "it hangs"}))
+    assert {place.name for place in front} == {DEFAULT, "s002"}
     hard = {  # where s002 ran every launch was worse, the default's as well
         side: {turn: Score(one.value - 5 * (turn < 6), {"inflation": one.bounds["inflation"] + (turn < 6)})
               for turn, one in turns.items() if side != "s002" or turn < 6}
         for side, turns in search.scores.items()
     }  # fmt: skip
     found = replace(search, scores=hard)
-    places = {place.name: place for place in verdict.front(found)}
+    places = {place.name: place for place in confirmation.front(found)}
     assert places["s002"].gain.value == pytest.approx(-0.1, abs=0.01)
     assert places["s002"].cost == pytest.approx(places[DEFAULT].cost, abs=0.01)
-    alone = verdict.front(search)
+    alone = confirmation.front(search)
     assert {place.name for place in alone if place.breaks} == {"s001"}
     assert [row[3] for row in document.front(search)[1] if row[0] == "s001"] == ["1.1, which breaks a bound"]
     (drawn,) = [figure for figure in figures.draw(search) if figure.name == "tuning_pareto"]
@@ -359,9 +360,9 @@ def point(by: str, launch: str, **values: float) -> Point:
 def scores(monkeypatch: pytest.MonkeyPatch, points: dict[tuple[str, str], Point]) -> dict[str, Any]:
     """`points`: by variant and point."""
     made = {("study", "here", "mpich", *key): one for key, one in points.items()}
-    monkeypatch.setattr(measured, "measured", lambda _: made)
+    monkeypatch.setattr(search_records, "measured", lambda _: made)
     records: Any = SimpleNamespace(points=[1])
-    return measured._by_quantity(records, SearchPlan(measured.TIME, ()), SIDE_OF)
+    return search_records._by_quantity(records, SearchPlan(search_records.TIME, ()), SIDE_OF)
 
 
 def test_every_setting_is_judged_by_what_the_default_is_judged_by(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,10 @@ from analysis.claims.table import build
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import evaluate
 from analysis.records.load import load
-from analysis.report import tables
+from analysis.report import page_tables
 from analysis.report.answer import _pays
 from analysis.report.findings import sections
-from analysis.report.verdict import MpiVerdict, verdict
+from analysis.report.sentences import MpiVerdict, verdict
 from analysis.statistics.interval import Interval
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
 
@@ -238,7 +238,7 @@ def with_two_periods(folder: Path) -> Path:
 def test_points_that_differ_in_any_parameter_look_different(tmp_path: Path) -> None:
     records = load([with_two_periods(tmp_path / "s")])
     frame = evaluate(records)
-    (table,) = tables.results(frame)
+    (table,) = page_tables.results(frame)
     bare = [row[0] for row in table["rows"] if row[1] == "bare"]
     assert bare == ["both, 4 MB, comp/comm 1, period_us 10", "both, 4 MB, comp/comm 1, period_us 20"]
     (mpi,) = verdict(frame).mpis
@@ -248,7 +248,7 @@ def test_points_that_differ_in_any_parameter_look_different(tmp_path: Path) -> N
 def test_metrics_without_a_finite_value_are_counted_in_the_gaps(tmp_path: Path) -> None:
     made = session(tmp_path / "s", study="send-time", comp_s=(0.0, 0.01))
     records = load([made])
-    rows = tables.gaps(records, evaluate(records))["rows"]
+    rows = page_tables.gaps(records, evaluate(records))["rows"]
     (bare,) = [row for row in rows if row[2] == "bare"]
     assert bare[:2] == ["send-time", "mpich"]
     assert bare[3].startswith("1 point: ")
@@ -261,6 +261,6 @@ def test_samples_that_are_no_numbers_are_counted_in_the_gaps(tmp_path: Path) -> 
     file = min((made / "records").glob("*bare*"))
     file.write_text(file.read_text().replace('"total_s": [', '"total_s": [NaN, ', 1))
     records = load([made])
-    (row,) = tables.gaps(records, evaluate(records))["rows"]
+    (row,) = page_tables.gaps(records, evaluate(records))["rows"]
     assert row[2:5] == ["bare", "1 point", "damaged"]
     assert "not a finite number" in row[5]

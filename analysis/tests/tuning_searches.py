@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from analysis.tests.synthetic import Behaviour, Synthetic, write_lines
-from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Measured, Score, SearchPlan
+from analysis.tuning.search_records import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Measured, Score, SearchPlan
 
 SPACE = (Axis("burst", ("default", "1", "20")), Axis("UCX_RNDV_THRESH", ("default", "8192"), of_mpi=True))
 CONTENDERS = {"s001": {"burst": "20"}, "s002": {"burst": "1", "UCX_RNDV_THRESH": "8192"}}

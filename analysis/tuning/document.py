@@ -17,11 +17,12 @@ from typing import Any
 
 from analysis.statistics.ranks import Middle
 from analysis.text_table import markdown
-from analysis.tuning import decide, verdict
-from analysis.tuning.decide import Standing, State
-from analysis.tuning.measured import DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Measured, Tried
+from analysis.tuning import confirmation as verdict
+from analysis.tuning import elimination
+from analysis.tuning.confirmation import ERROR, Cell, Verdict, cost, cost_title, gain_words, settings_words
+from analysis.tuning.elimination import Standing, State
 from analysis.tuning.proposals import propose
-from analysis.tuning.verdict import ERROR, Cell, Verdict, cost, cost_title, gain_words, settings_words
+from analysis.tuning.search_records import DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Measured, Tried
 
 NO_SHARE = "; its own share of the gain was not measured"
 
@@ -66,7 +67,7 @@ SELECTED = (
 
 def document(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, str]]) -> str:
     """`taken`: variable of the MPI -> whether it was taken, and what shows that."""
-    state = decide.state(found)
+    state = elimination.state(found)
     lines = ["# What was tuned", "", verdict.sentence, ""]
     lines += _values(found, verdict, taken)
     if verdict.cells:
@@ -150,7 +151,7 @@ def _interval(one: Middle) -> str:
 
 def as_json(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, str]]) -> str:
     """All of it for programs; what is not known is null."""
-    standings = decide.state(found).standings
+    standings = elimination.state(found).standings
     content = {
         "session": found.session,
         "verdict": asdict(verdict),
@@ -186,7 +187,7 @@ class Step:
 
 def next_(found: Measured, seed: int) -> Step:
     """What the next block would have; new settings take the places of those that are out."""
-    state = decide.state(found)
+    state = elimination.state(found)
     free = max(0, found.asked.at_once - len(state.alive))
     source = propose(found.asked.space, tried(found, state), found.asked.method, seed)
     going_on = [found.asked.contenders[name] for name in state.alive]
@@ -199,7 +200,7 @@ def tried(found: Measured, state: State) -> list[Tried]:
     which no round counts is not among them: nothing is known of it."""
     known = {name: one for name, one in state.standings.items() if one.rounds or one.out}
     ran = [(found.asked.contenders[name], one) for name, one in known.items()]
-    default: list[tuple[Mapping[str, str], Standing]] = [({}, decide.standing(DEFAULT, found))] if ran else []
+    default: list[tuple[Mapping[str, str], Standing]] = [({}, elimination.standing(DEFAULT, found))] if ran else []
     return [_tried_of(values, one, found) for values, one in (*default, *ran)]
 
 

@@ -12,8 +12,8 @@ from analysis.figures import style
 from analysis.figures.style import Plot, VariantStyle
 from analysis.figures.toolkit import Drawn
 from analysis.statistics.ranks import middle
-from analysis.tuning import decide, verdict
-from analysis.tuning.measured import DEFAULT, UNSET, Measured, by_ratio
+from analysis.tuning import confirmation, elimination
+from analysis.tuning.search_records import DEFAULT, UNSET, Measured, by_ratio
 
 NAMED = 6  # settings that have a colour of their own; the others are grey
 GREY = "#b5b5b5"
@@ -29,7 +29,7 @@ def draw(found: Measured) -> list[Drawn]:
 
 def _best(found: Measured) -> list[str]:
     """Every setting with its rounds, the best first."""
-    standings = decide.state(found).standings
+    standings = elimination.state(found).standings
     known = [one for one in standings.values() if one.rounds]
     return [one.name for one in sorted(known, key=lambda one: -one.gain.value)]
 
@@ -48,13 +48,13 @@ def _search(found: Measured, source: str) -> Drawn | None:
     ordered = _best(found)
     if not ordered:
         return None
-    standings = decide.state(found).standings
+    standings = elimination.state(found).standings
     rows = []
     for name in ordered:
         scores, base = found.scores[name], found.scores.get(DEFAULT, {})
         turns = [turn for turn in sorted(scores) if turn in base]
         gains = [scores[turn].value - base[turn].value for turn in turns]
-        known = [_shown(middle(gains[: count + 1], decide.INTERVAL).value, found) for count in range(len(gains))]
+        known = [_shown(middle(gains[: count + 1], elimination.INTERVAL).value, found) for count in range(len(gains))]
         rows += [{"setting": name, "round": turn, "value": gain, "out": standings[name].out and turn == turns[-1]}
                  for turn, gain in zip(turns, known, strict=True)]  # fmt: skip
     caption = (
@@ -75,10 +75,10 @@ def _setting_look(name: str, index: int) -> VariantStyle:
 
 def _front(found: Measured, source: str) -> Drawn | None:
     """Objective over cost, those that nothing beats in both joined by a line."""
-    places = verdict.front(found)
+    places = confirmation.front(found)
     if not places:
         return None
-    word, title = verdict.cost(found), verdict.cost_title(found)
+    word, title = confirmation.cost(found), confirmation.cost_title(found)
     if word in found.asked.bounds:
         title += f" (at most {found.asked.bounds[word]:g})"
     crosses = " A hollow mark breaks a bound." if any(place.breaks for place in places) else ""
@@ -108,7 +108,7 @@ def _values(found: Measured, source: str) -> Drawn | None:
     ordered, space = _best(found), found.asked.space
     if not ordered or len(space) < 2:
         return None
-    standings = decide.state(found).standings
+    standings = elimination.state(found).standings
     rows = [
         {"setting": name, "value": _shown(standings[name].gain.value, found),
          "choice": f"{axis.name}={found.asked.contenders[name].get(axis.name, UNSET)}"}

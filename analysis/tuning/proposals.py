@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.tuning.measured import CHANGED, UNSET, Axis, Tried
+from analysis.tuning.search_records import CHANGED, UNSET, Axis, Tried
 
 if TYPE_CHECKING:
     import optuna

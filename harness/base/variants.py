@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.base import settings_file
+from harness.base.byte_sizes import in_bytes
 from harness.base.errors import UsageError, there_are
 from harness.base.paths import ROOT
-from harness.base.sizes import in_bytes
 
 PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
 

@@ -25,7 +25,7 @@ from harness.sites import systems
 from harness.vcluster import cluster as virtual
 from harness.vcluster import network
 from reframe_checks.catalogue import studies
-from reframe_checks.studies.common import DEFENSIBLE
+from reframe_checks.studies.shared import DEFENSIBLE
 from spack_env import site_environment as spack
 
 MOST_LAUNCHES = 30

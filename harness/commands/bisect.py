@@ -12,7 +12,7 @@ from harness.base import git, process
 from harness.base.errors import NOT_TOLD, UsageError
 from harness.base.paths import ROOT, python, require_clone
 from harness.base.steps import say
-from harness.sessions import bisect as bisection
+from harness.sessions import bisection
 
 OURS = ("--base", "--new", "--resume", "--out")
 

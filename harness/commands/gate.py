@@ -165,7 +165,7 @@ def _asked(
     """The two sides by their full names, and the plan of the gate but for its sides."""
     from analysis.gate import sequential  # noqa: PLC0415 - a second of imports
     from analysis.gate.aligned_ranks import fewest  # noqa: PLC0415
-    from analysis.gate.decide import Rule  # noqa: PLC0415
+    from analysis.gate.rule import Rule  # noqa: PLC0415
 
     base, new = sides.named(base), sides.named(new)
     rule = Rule(margin=_margin(margin))
@@ -223,10 +223,10 @@ def _run(request: Request, session: sessions.Session, out: Path | None, kept: Pa
 def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
     """The verdict of a session with the earlier gates of the store, to which it is added; the exit status. Whatever
     came over the store since the gate began, a candidate that was found to be slower stays so."""
-    from analysis.gate import history, judge, measured, outputs  # noqa: PLC0415 - a second of imports
+    from analysis.gate import gate_records, history, judge, outputs  # noqa: PLC0415 - a second of imports
     from analysis.gate import store as stores  # noqa: PLC0415
 
-    what = measured.read(session.path)
+    what = gate_records.read(session.path)
     origin = _origin(session)
     earlier, unread = [], ""
     try:

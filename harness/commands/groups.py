@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Commands that measure a group of studies and tell one table: harm, engine-costs, nodes, scaling.
 
-Each says here what is asked for, which sessions are its own, and what its table is; harness.commands.tables does the
+Each says here what is asked for, which sessions are its own, and what its table is; harness.commands.measuring does the
 rest.
 """
 
@@ -20,11 +20,11 @@ from harness.base.errors import NOT_TOLD, Failure, UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.base.steps import say
 from harness.base.variants import polls
-from harness.commands import options, tables
+from harness.commands import measuring, options
+from harness.commands.measuring import Group
 from harness.commands.run import describe
-from harness.commands.tables import Group
 from harness.job import session as sessions
-from harness.job.benchmarks import CountedPart, Part
+from harness.job.engine_benchmarks import CountedPart, Part
 from harness.job.session import Costs, Facts
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_list, parse_settings
 from harness.setup import build, environment
@@ -50,14 +50,14 @@ def harm(
     ] = "",
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Workloads whose names hold these words.")] = "",
     system: options.System = "vcluster",
-    scale: tables.Scale = "quick",
+    scale: measuring.Scale = "quick",
     launches: options.Launches = None,
     seed: options.Seed = 1,
     list_only: Annotated[bool, typer.Option("--list", help="The plan with its points; run nothing.")] = False,
-    resume: tables.Resume = "",
-    force: tables.Force = False,
-    table: tables.TableOf = "",
-    out: tables.Out = None,
+    resume: measuring.Resume = "",
+    force: measuring.Force = False,
+    table: measuring.TableOf = "",
+    out: measuring.Out = None,
 ) -> int:
     """Does the engine slow workloads down? Each launch pauses it in one of each two repetitions and is compared with
     itself; where it does not poll, launches are compared with those of bare. Exit status 1 if adaptive harms a workload
@@ -67,7 +67,7 @@ def harm(
 
     Example: ./bench harm --mpi mpich --variant adaptive --only overlap
     """
-    tables.check_call(context, table, resume, out)
+    measuring.check_call(context, table, resume, out)
 
     def asked() -> Request:
         chosen, names = systems.by_name(system), choose_variants(variant)
@@ -105,10 +105,10 @@ def _plan_of_harm(request: Request) -> str:
 
 def _tell_harm(paths: list[Path]) -> tuple[str, int]:
     """The table; status 1 if adaptive harms a workload, 3 if of some it cannot be told."""
+    from analysis.ratios import rows  # noqa: PLC0415
     from analysis.studies.harm import document, harmed, together, undecided  # noqa: PLC0415 - a second of imports
-    from analysis.tables import rows  # noqa: PLC0415
 
-    evidence = tables.evidence_of(paths)
+    evidence = measuring.evidence_of(paths)
     measured = rows(evidence)
     if not measured:
         raise UsageError(f"{', '.join(path.name for path in paths)}: no workload of ./bench harm was run there.")
@@ -144,19 +144,19 @@ def engine_costs(
     part: Annotated[str, typer.Option("--part", metavar="P,...", help=f"Of {', '.join(PARTS)}; default: all.")] = "",
     mpi: options.Mpis = "",
     system: options.System = "local",
-    scale: tables.Scale = "quick",
+    scale: measuring.Scale = "quick",
     launches: options.Launches = None,
     seed: options.Seed = 1,
-    resume: tables.Resume = "",
-    force: tables.Force = False,
-    table: tables.TableOf = "",
-    out: tables.Out = None,
+    resume: measuring.Resume = "",
+    force: measuring.Force = False,
+    table: measuring.TableOf = "",
+    out: measuring.Out = None,
 ) -> int:
     """Measure the engine's costs and write the table of its budgets, as Markdown. Exit status 1 if a launch failed.
 
     Example: ./bench engine-costs --part calls,ping-pong --mpi mpich --out costs.md
     """
-    tables.check_call(context, table, resume, out)
+    measuring.check_call(context, table, resume, out)
     costs = Costs([] if table or resume else _parts(part), launches or BENCHMARK_LAUNCHES)
 
     def asked() -> Request:
@@ -223,7 +223,7 @@ def _run_benchmarks(asked: Costs, request: Request, session: sessions.Session) -
 def _tell_costs(paths: list[Path]) -> tuple[str, int]:
     from analysis.studies.costs import document, pieces  # noqa: PLC0415 - a second of imports
 
-    evidence = tables.evidence_of(paths)
+    evidence = measuring.evidence_of(paths)
     if not pieces(evidence):
         raise UsageError(f"{', '.join(path.name for path in paths)}: no part of ./bench engine-costs was run there.")
     return document(evidence), 0
@@ -254,11 +254,11 @@ def nodes(
     mpi: options.OneMpi = "mpich",
     launches: Launches = None,
     seed: options.Seed = 1,
-    resume: tables.Resume = "",
-    force: tables.Force = False,
+    resume: measuring.Resume = "",
+    force: measuring.Force = False,
     table: Table = "",
     json: options.Json = False,
-    out: tables.Out = None,
+    out: measuring.Out = None,
 ) -> int:
     """Name the nodes that compute slower than the others, and the slow links between two nodes.
 
@@ -270,7 +270,7 @@ def nodes(
 
     Example: ./bench nodes --system site.py --nodes 16
     """
-    tables.check_call(context, table, resume, out, beside=["json"])
+    measuring.check_call(context, table, resume, out, beside=["json"])
     group = Group("nodes", partial(_tell_nodes, json=json), _has_nodes, report=False)
     return group.run(lambda: _of_nodes(system, number, mpi, launches, seed), table, resume, force, out)
 
@@ -330,8 +330,8 @@ def scaling(
     launches: Annotated[int, typer.Option("--launches", min=1, help="A variant.")] = 1,
     seed: options.Seed = 1,
     list_only: Annotated[bool, typer.Option("--list", help="The plan; run nothing.")] = False,
-    table: tables.TableOf = "",
-    out: tables.Out = None,
+    table: measuring.TableOf = "",
+    out: measuring.Out = None,
 ) -> int:
     """Predict studies on many numbers of simulated ranks: sessions for each number, and a table of all of them.
 
@@ -342,9 +342,9 @@ def scaling(
 
     Example: ./bench scaling scaling-halo --ranks 2,64,1024
     """
-    tables.check_call(context, table, "", out)
+    measuring.check_call(context, table, "", out)
     if table:
-        return SCALING.told(tables.named(table), out)
+        return SCALING.told(measuring.named(table), out)
     names = studies or [OF_SCALING]
     more = {"launches": str(launches)} | parse_settings(settings)
     requests = [
@@ -403,9 +403,9 @@ def _of_ranks(
 
 
 def _tell_scaling(paths: list[Path]) -> tuple[str, int]:
-    from analysis.scaling import document  # noqa: PLC0415 - a second of imports
+    from analysis.scaling_table import document  # noqa: PLC0415 - a second of imports
 
-    return document(tables.evidence_of(paths)), 0
+    return document(measuring.evidence_of(paths)), 0
 
 
 SCALING = Group("scaling", _tell_scaling, report=False)

@@ -14,7 +14,7 @@ import typer
 
 from harness.base import simulation
 from harness.base.errors import UsageError
-from harness.commands import options, tables
+from harness.commands import measuring, options
 from harness.job import session as sessions
 from harness.sessions.model_points import FIT
 
@@ -69,7 +69,7 @@ def calibrate_model(
         raise UsageError(f"--out {out}: there is something already; name another folder, or add --force.")
     if measure == bool(sessions_given):
         raise UsageError("One of two is wanted: the sessions to fit to, or --measure.")
-    measured, status = tables.measure_parts(FIT, settings, "fit") if measure else (sessions_given, 0)
+    measured, status = measuring.measure_parts(FIT, settings, "fit") if measure else (sessions_given, 0)
     found = sessions.load_all(measured)
     fitted = fit(load([session.path for session in found]))
     origin = [{"session": s.name, "commit": s.facts.git.commit if s.facts.git else ""} for s in found]
@@ -147,7 +147,7 @@ def validate_model(
     if predict:
         return _predict(predict)
     if measure:
-        measured, status = tables.measure_parts(VALIDATION, settings, "validation")
+        measured, status = measuring.measure_parts(VALIDATION, settings, "validation")
         print(f"measured: {' '.join(measured)}")
         return status
     return _compare(sessions.load_all(names), predictions.read(against) if against else None, out)
@@ -181,7 +181,7 @@ def _compare(found: list[sessions.Session], earlier: predictions.Predictions | N
         earlier.words() if earlier else f"model {simulation.folder().name}, with the work that was done at each point"
     )
     if out:
-        tables.write(page(verdict, [said], sources), out)
+        measuring.write(page(verdict, [said], sources), out)
         return 0
     print(said)
     _print(verdict)

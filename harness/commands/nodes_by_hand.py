@@ -12,8 +12,8 @@ import typer
 from harness.base import steps
 from harness.base.errors import Failure, UsageError
 from harness.commands import options
-from harness.rdma_lab import build, lab
-from harness.rdma_lab.settings import MPIS
+from harness.rdma_lab import guest_build, lab
+from harness.rdma_lab.lab_settings import MPIS
 from harness.sites.virtual import virtual_slurm_supported, virtual_supported
 from harness.vcluster import cluster as virtual
 from harness.vcluster import network
@@ -124,7 +124,7 @@ def lab_up(
     limit = None if rate == "none" else rate
     lab.check(limit, memory)
     for name in names:
-        build.ensure(name)
+        guest_build.ensure(name)
     with steps.machine_alone("rdma-lab up"):
         found = lab.up(limit, memory)
     print(f"up: {found.network_description}")

@@ -15,8 +15,8 @@ import typer
 from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.variants import WITHOUT_ENGINE
-from harness.commands import options, program_options, tables
-from harness.commands.tables import Group
+from harness.commands import measuring, options, program_options
+from harness.commands.measuring import Group
 from harness.job import addresses
 from harness.job.program import Program
 from harness.job.records import Folders
@@ -31,7 +31,7 @@ import math
 
 from harness.base.steps import say
 from harness.base.variants import polls, with_settings
-from harness.commands.read import write
+from harness.commands.results import write
 from harness.job import records
 from harness.job.program import PRINTED, WHOLE
 from harness.sessions import run as runs
@@ -72,7 +72,7 @@ def where(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Also a page with the tables and pictures.")
     ] = None,
-    out: tables.Out = None,
+    out: measuring.Out = None,
 ) -> int:
     """Say which calls of a program wait, and how much of that progress could win at most.
 
@@ -82,9 +82,9 @@ def where(
 
     Example: ./bench where --mpi mpich -n 4 -- ./app input
     """
-    tables.check(out)
-    tables.check(trace, "--trace")
-    tables.check(html, "--html")
+    measuring.check(out)
+    measuring.check(trace, "--trace")
+    measuring.check(html, "--html")
     if regions not in ("", *REGIONS):
         raise UsageError(f"--regions {regions}: there are {' and '.join(REGIONS)}.")
     settings = {"profile_depth": str(depth)} if depth else {}
@@ -156,15 +156,15 @@ def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None, html
 
     found = read(folder)
     text = json.dumps(of_profiles.as_json(found), indent=1) if as_json else of_profiles.document(found)
-    tables.write(text, out)
+    measuring.write(text, out)
     if trace:
         from analysis.report.where_page import timeline  # noqa: PLC0415 - another second
 
-        tables.write_whole(json.dumps(timeline(found.profiles, found.names)), trace, "--trace")
+        measuring.write_whole(json.dumps(timeline(found.profiles, found.names)), trace, "--trace")
     if html:
         from analysis.report.where_page import page  # noqa: PLC0415 - another second
 
-        tables.write_whole(page(found), html, "--html")
+        measuring.write_whole(page(found), html, "--html")
 
 
 BASE = "bare"
@@ -199,7 +199,7 @@ def compare_program(
     system: program_options.SystemOfProgram = "",
     nodes: options.Nodes = 2,
     seed: options.Seed = 1,
-    out: tables.Out = None,
+    out: measuring.Out = None,
 ) -> int:
     """Compare one's own program under the engine with itself as it is: its time, its results, a verdict.
 
@@ -210,7 +210,7 @@ def compare_program(
 
     Example: ./bench compare-program --mpi mpich -n 4 --check 'energy.*' --time-from 'time: (.*) s' -- ./app input
     """
-    tables.check(out)
+    measuring.check(out)
     variants = list(dict.fromkeys([BASE, *choose_variants(variant)]))
     if len(variants) == 1:
         raise UsageError(f"--variant {variant}: {BASE} alone is compared with nothing; name another one, say adaptive.")
@@ -226,7 +226,7 @@ def compare_program(
         else:
             said, worth, turn_ms = _bound(folders)
             if not worth:
-                tables.write(f"{said} Nothing was compared: --launches {LAUNCHES} does it all the same.", out)
+                measuring.write(f"{said} Nothing was compared: --launches {LAUNCHES} does it all the same.", out)
                 return 0
             say(said)
             group = replace(group, tell=lambda paths: _tell(paths, said))
@@ -280,7 +280,7 @@ def _tell(paths: list[Path], bound: str = "") -> tuple[str, int]:
     """The table with its verdicts and what the profile said before, or Failure with the reason why there is none."""
     from analysis.studies.program import document, told, unusable  # noqa: PLC0415 - a second of imports
 
-    evidence = tables.evidence_of(paths)
+    evidence = measuring.evidence_of(paths)
     if reason := unusable(evidence):
         raise Failure(f"{reason}. What it printed is in {paths[0] / 'logs'}.")
     runs.tell_reframe(paths[0], " ".join(one.sentence for _, found in told(evidence) for one in found))

@@ -15,7 +15,7 @@ from harness.base import settings_file
 from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import options
-from harness.commands.read import write
+from harness.commands.results import write
 from harness.job import session as sessions
 from harness.sessions import run as runs
 from harness.sessions.progress import counted, estimate, time_text

@@ -22,7 +22,7 @@ from harness.sites.site_writer import FABRICS, MODULES_SYSTEMS, NODE_FEATURES, P
 from spack_env import make_site
 from spack_env import site_environment as spack
 from spack_env import smoke as spack_smoke
-from spack_env.mpis import ENVIRONMENTS
+from spack_env.mpi_environments import ENVIRONMENTS
 from spack_env.site_environment import HERE
 
 WHICH_MPIS = "Which MPIs, separated by spaces? (NAME, or with its modules NAME=MODULE,MODULE)"

@@ -36,7 +36,7 @@ from harness.sites import systems
 from reframe_checks.catalogue import by_names
 
 if TYPE_CHECKING:
-    from analysis.tuning.measured import Measured
+    from analysis.tuning.search_records import Measured
 
 OPTUNAS = "tpe"
 OF_PROGRAM = "own-program"
@@ -142,7 +142,7 @@ def _asked_search(
     places: int,
 ) -> Search:
     """The search as it is asked for; what is tuned in it is not known yet. UsageError where that cannot be measured."""
-    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import search_records  # noqa: PLC0415 - a second of imports
 
     overlap = tuning.measures_overlap(at.tuned)
     search = Search(
@@ -159,7 +159,7 @@ def _asked_search(
         untuned=at.untuned,
         reference=overlap,
     )
-    measured.check_words(search.objective, search.bounds, overlap)
+    search_records.check_words(search.objective, search.bounds, overlap)
     return search
 
 
@@ -268,12 +268,12 @@ def _searched(request: Request, session: sessions.Session) -> Request:
 
 def _confirmed(request: Request, session: sessions.Session) -> Request:
     """More rounds of the confirmation, if there is one, while it is undecided and there is time."""
-    from analysis.tuning import verdict  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import confirmation  # noqa: PLC0415 - a second of imports
 
     while tuning.confirming(search := _search_of(request)):
         found = all_measured(session)
         failed = any(side in found.failures for side in COMPARED)
-        if failed or not (verdict.undecided(found) and tuning.more_rounds_fit(search, _launch_s(request, found))):
+        if failed or not (confirmation.undecided(found) and tuning.more_rounds_fit(search, _launch_s(request, found))):
             break
         say("its gain is not shown yet: more rounds")
         request = tuning.run_block(request.but(search=tuning.with_more_rounds(search)), session)
@@ -283,9 +283,9 @@ def _confirmed(request: Request, session: sessions.Session) -> Request:
 def all_measured(session: sessions.Session) -> Measured:
     """What was measured so far; Failure where the last job did not come to all of its launches: a dead node or a time
     limit says nothing of the settings, and who goes on cannot be said without them."""
-    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import search_records  # noqa: PLC0415 - a second of imports
 
-    found = measured.read(session.path)
+    found = search_records.read(session.path)
     if found.not_run:
         raise Failure(
             f"Not run: {counted(len(found.not_run), 'launch')} ({next(iter(found.not_run.values()))}):"
@@ -350,10 +350,10 @@ def _enough_time(request: Request) -> None:
 def _tell(request: Request, session: sessions.Session) -> None:
     """The verdict and its files."""
     from analysis.figures import toolkit  # noqa: PLC0415 - a second of imports
-    from analysis.tuning import document, figures, measured, verdict  # noqa: PLC0415
+    from analysis.tuning import confirmation, document, figures, search_records  # noqa: PLC0415
 
-    search, found = _search_of(request), measured.read(session.path)
-    told, taken = verdict.of(found), tuning.taken(search, session, request.mpis[0])
+    search, found = _search_of(request), search_records.read(session.path)
+    told, taken = confirmation.of(found), tuning.taken(search, session, request.mpis[0])
     notes = document.of(found, told.values, taken)
     files = tuning.write_result(search, session, told.values, told.sentence, notes)
     folder = session.path / tuning.FOLDER
@@ -375,17 +375,17 @@ def _tell(request: Request, session: sessions.Session) -> None:
 def _check_recorded(request: Request, search: Search, programs: Path) -> None:
     """UsageError where the objective is a quantity that the study, as far as its program tells, does not record."""
     from analysis.records.read import declared  # noqa: PLC0415 - a second of imports
-    from analysis.tuning import measured  # noqa: PLC0415
+    from analysis.tuning import search_records  # noqa: PLC0415
 
     if known := tuning.recorded(request.studies[0], programs):
-        measured.check_recorded(search.objective, declared({"quantities": known}), search.reference)
+        search_records.check_recorded(search.objective, declared({"quantities": known}), search.reference)
 
 
 def rounds_of_block(places: int) -> int:
     """Rounds of a block: as many as it takes to put one of so many settings out."""
-    from analysis.tuning import decide  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import elimination  # noqa: PLC0415 - a second of imports
 
-    return max(BLOCK, decide.fewest_rounds(places))
+    return max(BLOCK, elimination.fewest_rounds(places))
 
 
 def _method(text: str) -> str:

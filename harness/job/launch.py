@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import process
+from harness.base.byte_sizes import bytes_text
 from harness.base.errors import UsageError
 from harness.base.paths import python
-from harness.base.sizes import bytes_text
 from harness.base.variants import Recipe, polls, with_settings
 from harness.job import known_failures, reap, records, verify
 from harness.job.plan import Launch, Plan, Point, Side

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.base import process
 from harness.rdma_lab import lab
-from harness.rdma_lab.settings import NODES
+from harness.rdma_lab.lab_settings import NODES
 
 PASSED_ON = ("MPIR_", "MPICH_", "OMPI_", "PMIX_", "PRTE_", "HYDRA_", "UCX_", "PROGRESS_ENGINE_", "OVERLAP_BENCH_LAUNCH")
 GUEST_PYTHON = "/usr/bin/python3"

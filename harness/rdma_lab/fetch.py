@@ -14,8 +14,8 @@ from pathlib import Path
 from harness.base import debian
 from harness.base.debian import Release
 from harness.base.steps import has_stamp, say, write_stamp
-from harness.rdma_lab.settings import GUEST_PACKAGES, GUEST_RELEASE, HOST_PACKAGES, HOST_RELEASE
-from harness.rdma_lab.state import State
+from harness.rdma_lab.lab_folder import State
+from harness.rdma_lab.lab_settings import GUEST_PACKAGES, GUEST_RELEASE, HOST_PACKAGES, HOST_RELEASE
 
 LINKS = {  # of alternatives and ldconfig
     "usr/bin/awk": "gawk",

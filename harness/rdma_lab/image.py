@@ -18,8 +18,8 @@ from harness.base import debian, process
 from harness.base.errors import Failure
 from harness.base.steps import has_stamp, say, write_stamp
 from harness.rdma_lab import fetch
-from harness.rdma_lab.settings import MODULES
-from harness.rdma_lab.state import State
+from harness.rdma_lab.lab_folder import State
+from harness.rdma_lab.lab_settings import MODULES
 
 GUEST_FILES = Path(__file__).resolve().parent / "guest"
 HOST_ALIAS = "rdma-lab"  # one host key for both guests

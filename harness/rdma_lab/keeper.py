@@ -28,8 +28,8 @@ from typing import Any
 from harness.base import debian, process
 from harness.base.errors import Failure
 from harness.rdma_lab import shell
-from harness.rdma_lab.settings import BOOT_LIMIT_S, NODES, OPENMPI, UCX, Settings
-from harness.rdma_lab.state import State, write_whole
+from harness.rdma_lab.lab_folder import State, write_whole
+from harness.rdma_lab.lab_settings import BOOT_LIMIT_S, NODES, OPENMPI, UCX, Settings
 
 KEEP = b"k"
 LAST_WORDS = "it answers"  # guest/init's on the console

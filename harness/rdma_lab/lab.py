@@ -31,8 +31,8 @@ from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, python
 from harness.base.steps import say, setup_lock
 from harness.rdma_lab import fetch, image, keeper, shell
-from harness.rdma_lab.settings import DATA_INTERFACE, DEVICE, NODES, Settings
-from harness.rdma_lab.state import State, shares, state
+from harness.rdma_lab.lab_folder import State, shares, state
+from harness.rdma_lab.lab_settings import DATA_INTERFACE, DEVICE, NODES, Settings
 
 MEMORY_MB = 1536
 SLOW = "100mbit"  # at which moving data takes the emulated CPUs little of their time

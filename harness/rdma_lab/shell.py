@@ -9,8 +9,8 @@ from pathlib import Path
 
 from harness.base import debian
 from harness.rdma_lab.image import HOST_ALIAS
-from harness.rdma_lab.settings import NODES, OPENMPI, UCX
-from harness.rdma_lab.state import State
+from harness.rdma_lab.lab_folder import State
+from harness.rdma_lab.lab_settings import NODES, OPENMPI, UCX
 
 CONNECT_LIMIT_S = 60
 GUEST_PATH = "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

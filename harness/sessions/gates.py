@@ -60,7 +60,7 @@ def planned(
     sampler = jobs[0].sampler
     round_s = sum(3 * job.launch_estimate_s() + launch_estimate_s(CHECK_RUN.points, sampler, 0) for job in jobs)
     rounds = int(60 * minutes / round_s)
-    wanted = least(len(jobs) * max(len(job.scale.points()) for job in jobs))  # see analysis.gate.measured.Measurement
+    wanted = least(len(jobs) * max(len(job.scale.points()) for job in jobs))  # see gate_records.Measurement
     if rounds < wanted:
         raise UsageError(
             f"{minutes:g} minutes allow {max(0, rounds)} rounds of about {round_s:.0f} s, and {wanted} are wanted at "

@@ -7,10 +7,10 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.base.errors import UsageError
-from harness.rdma_lab import build as lab_build
+from harness.rdma_lab import guest_build as lab_build
 from harness.rdma_lab import lab
-from harness.rdma_lab.settings import MPIS, NODES
-from harness.rdma_lab.state import bin_dir
+from harness.rdma_lab.lab_folder import bin_dir
+from harness.rdma_lab.lab_settings import MPIS, NODES
 from harness.setup import build
 from harness.sites.systems import SYSTEMS_DIR, Opened, System
 

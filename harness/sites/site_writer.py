@@ -14,7 +14,7 @@ from typing import Any
 from harness.base.errors import UsageError, there_are
 from harness.base.paths import HOME
 from harness.sites.systems import SUMMARIES
-from spack_env.mpis import ENVIRONMENTS
+from spack_env.mpi_environments import ENVIRONMENTS
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 SCHEDULERS = ("slurm", "squeue", "pbs", "torque", "flux", "local")
@@ -86,7 +86,7 @@ FABRICS = {
 
 @dataclass(frozen=True)
 class SiteMpi:
-    """An MPI of a site: its name (of spack_env.mpis where it is one of those), its modules, its C compiler."""
+    """An MPI of a site: its name (one of spack_env's where it is of those), its modules, its C compiler."""
 
     name: str
     modules: list[str] = field(default_factory=list)

@@ -20,7 +20,7 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 
 from analysis.gate import outputs
 from analysis.gate.judge import judge
-from analysis.gate.verdict import GateFound
+from analysis.gate.outcome import GateFound
 from analysis.tests import test_gate_verdict as simulated
 from harness.base.paths import ROOT
 

@@ -76,7 +76,7 @@ builtins.__import__ = interrupted
 
 BOTH = pytest.mark.parametrize(
     ("module", "command"),
-    [("harness.setup.bootstrap", [str(ROOT / "bench")]), ("harness.cli", ["-m", "harness"])],
+    [("harness.setup.entry", [str(ROOT / "bench")]), ("harness.cli", ["-m", "harness"])],
     ids=["the one command", "what it becomes"],
 )
 

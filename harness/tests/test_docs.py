@@ -21,7 +21,7 @@ from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR, ROOT
 from harness.cli import main
-from harness.commands import read
+from harness.commands import results
 from harness.setup import build, environment
 from harness.tests.pages import (
     DOCS,
@@ -205,14 +205,14 @@ DEMO = archive.folder_of(ROOT / "results" / "reference" / "demo")
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, str]]]:
     """What would be run, where nothing is installed or opened."""
     calls: list[tuple[list[str], dict[str, str]]] = []
-    monkeypatch.setattr(read, "COPIES", tmp_path / "copies")
+    monkeypatch.setattr(results, "COPIES", tmp_path / "copies")
     monkeypatch.setattr(environment, "ensure_group", lambda _name: None)
     monkeypatch.setattr(os, "execve", lambda _path, words, variables: calls.append((words, variables)))
 
     def convert(_title: str, words: list[str]) -> None:
         Path(words[words.index("--output") + 1]).write_text(Path(words[-1]).read_text())
 
-    monkeypatch.setattr(read, "run_step", convert)
+    monkeypatch.setattr(results, "run_step", convert)
     return calls
 
 
@@ -220,13 +220,13 @@ def test_jupyterlab_opens_a_copy_on_the_session(
     started: list[tuple[list[str], dict[str, str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OVERLAP_BENCH_SESSION", raising=False)
-    read.notebook("does-mpi-progress", session=str(DEMO), browser=False)
+    results.notebook("does-mpi-progress", session=str(DEMO), browser=False)
     ((words, variables),) = started
     assert words[0].endswith("bin/jupyter-lab")
     assert words[-1] == str(tmp_path / "copies" / "does_mpi_progress.ipynb")
     assert "--no-browser" in words
     assert variables["OVERLAP_BENCH_SESSION"] == f"'{DEMO}'"
-    read.notebook("tuning")
+    results.notebook("tuning")
     assert "OVERLAP_BENCH_SESSION" not in started[1][1]
 
 
@@ -234,21 +234,21 @@ def test_ones_own_copy_is_kept_unless_another_is_asked_for(
     started: list[tuple[list[str], dict[str, str]]], tmp_path: Path
 ) -> None:
     copy = tmp_path / "copies" / "papers.ipynb"
-    read.notebook("papers")
+    results.notebook("papers")
     copy.write_text("mine")
-    read.notebook("papers")
+    results.notebook("papers")
     assert copy.read_text() == "mine"
-    read.notebook("papers", anew=True)
+    results.notebook("papers", anew=True)
     assert "Denis" in copy.read_text()
     assert len(started) == 3
 
 
 def test_a_name_or_session_that_is_not_there(started: list[tuple[list[str], dict[str, str]]]) -> None:
     with pytest.raises(UsageError, match=r"no notebook 'paper'\. Is papers meant\? There are: does-mpi-progress"):
-        read.notebook("paper")
+        results.notebook("paper")
     for paper in PAPERS:
         with pytest.raises(UsageError, match=f"'{paper}' is a part of 'papers'"):
-            read.notebook(paper)
+            results.notebook(paper)
     with pytest.raises(UsageError, match="no session 'nowhere'"):
-        read.notebook("papers", session="nowhere")
+        results.notebook("papers", session="nowhere")
     assert not started

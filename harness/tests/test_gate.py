@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from analysis.gate import judge, measured, store
-from analysis.gate.verdict import GateFound
+from analysis.gate import gate_records, judge, store
+from analysis.gate.outcome import GateFound
 from analysis.tests import test_gate_verdict as simulated
 from harness.base.errors import Failure
 from harness.base.paths import VENV
@@ -147,7 +147,7 @@ def test_a_verdict_that_cannot_be_read_is_not_a_slower_candidate(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], measuring: Session
 ) -> None:
     """A defect keeps its traceback."""
-    monkeypatch.setattr(measured, "read", Raising(KeyError("side")))
+    monkeypatch.setattr(gate_records, "read", Raising(KeyError("side")))
     monkeypatch.setattr(gates, "with_sides", lambda *_: _tell(measuring, None, measuring.path / "store"))
     assert main([*CALL, str(measuring.path / "store")]) == 3
     assert "Traceback" in (said := capsys.readouterr().err) and "KeyError: 'side'" in said
@@ -167,10 +167,10 @@ def test_a_gate_that_broke_off_has_not_ended(
         return real(*words)
 
     session = Session(tmp_path, Facts("s", "now", state, **REQUEST.facts()))
-    what = measured.Measurement(
-        "s", measured.Plan(4, [2], 0.02, "a", "b"), "a", "vcluster (), mpich", "2026", [], {}, []
+    what = gate_records.Measurement(
+        "s", gate_records.Plan(4, [2], 0.02, "a", "b"), "a", "vcluster (), mpich", "2026", [], {}, []
     )
-    monkeypatch.setattr(measured, "read", lambda _: what)
+    monkeypatch.setattr(gate_records, "read", lambda _: what)
     monkeypatch.setattr(judge, "judge", asked)
     assert _tell(session, None, tmp_path / "store") == 3
     assert said == [ended]
@@ -182,12 +182,12 @@ def test_a_gate_that_told_and_goes_on_is_one_gate_in_the_store(tmp_path: Path, m
     facts = Facts("s", "now", "incomplete", **REQUEST.facts())
     what = replace(simulated.gate({"new": 1.1}), records=160)
     times = {kind: {where: rounds | {40: 1.0} for where, rounds in one.items()} for kind, one in what.check_run.items()}
-    runs: list[tuple[State, measured.Measurement]] = [
+    runs: list[tuple[State, gate_records.Measurement]] = [
         ("incomplete", what),
         ("complete", replace(what, check_run=times, records=161)),
     ]
     for state, read in runs:
-        monkeypatch.setattr(measured, "read", lambda _, read=read: read)
+        monkeypatch.setattr(gate_records, "read", lambda _, read=read: read)
         assert _tell(Session(tmp_path, replace(facts, state=state)), None, tmp_path / "store") == 1
     (kept,) = store.read(tmp_path / "store")
     assert (kept.verdict, kept.records) == ("commit", 161)
@@ -213,7 +213,7 @@ def test_a_store_that_is_damaged_while_a_gate_measures_passes_nothing_and_hides_
     (old,) = (measuring.path / "store").iterdir()
     old.write_text("{")
     noted = replace(simulated.gate(slower), notes=["Something else ran beside it."])
-    monkeypatch.setattr(measured, "read", lambda _: noted)
+    monkeypatch.setattr(gate_records, "read", lambda _: noted)
     assert _tell(measuring, None, old.parent) == status
     said, beside = capsys.readouterr()
     assert "Something else ran beside it." in beside
@@ -234,7 +234,7 @@ def test_a_slower_candidate_stays_one_where_nothing_can_be_written(
 ) -> None:
     """A pipeline goes on at status 3, with a warning."""
     (measuring.path / "file").write_text("")
-    monkeypatch.setattr(measured, "read", lambda _: simulated.gate(slower))
+    monkeypatch.setattr(gate_records, "read", lambda _: simulated.gate(slower))
     for out, kept in ((None, measuring.path / "file" / "store"), (measuring.path / "file", measuring.path / "store")):
         assert _tell(measuring, out, kept) == status
         told = capsys.readouterr()
@@ -248,7 +248,7 @@ def test_a_slower_candidate_stays_one_where_nobody_reads_what_is_said(
     """Its files are there all the same, and what could not be written does not fail once more at the end."""
     gone = io.StringIO()
     gone.write = Raising(error)  # type: ignore[assignment]
-    monkeypatch.setattr(measured, "read", lambda _: simulated.gate({"new": 1.1}))
+    monkeypatch.setattr(gate_records, "read", lambda _: simulated.gate({"new": 1.1}))
     monkeypatch.setattr(sys, "stdout", gone)
     assert _tell(measuring, None, measuring.path / "store") == 1
     assert json.loads((measuring.path / "gate" / "gate.json").read_text())["verdict"] == "commit"
@@ -260,7 +260,7 @@ def test_gates_that_began_later_by_their_clock_are_counted_out_loud(
     measuring: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     what = simulated.gate({})
-    monkeypatch.setattr(measured, "read", lambda _: what)
+    monkeypatch.setattr(gate_records, "read", lambda _: what)
     ahead = store.Entry("ahead", "2999", what.where, "a", "b", "same", {}, {}, network=what.network)
     for entry in (ahead, replace(ahead, session="elsewhere", where="another cluster")):
         store.add(measuring.path / "store", entry)
@@ -273,7 +273,7 @@ def test_reframes_database_finds_a_run_by_its_verdict_too(
 ) -> None:
     """Two runs of one name, of which one is the gate's; where there is no database none is made."""
     monkeypatch.setattr(runs, "REFRAME_DB", tmp_path / "reframe.db")
-    monkeypatch.setattr(measured, "read", lambda _: simulated.gate({"new": 1.1}))
+    monkeypatch.setattr(gate_records, "read", lambda _: simulated.gate({"new": 1.1}))
     _tell(measuring, None, tmp_path / "store")
     assert not runs.REFRAME_DB.exists()
     (tmp_path / "check.py").write_text(CHECK)
@@ -315,7 +315,7 @@ def test_a_folder_that_takes_no_verdict_is_said_before_anything_is_measured(
 def test_a_gate_is_one_gate_wherever_its_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Told by way of a link, and from where it was copied to, as a pipeline restores what it kept."""
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setattr(measured, "read", lambda _: simulated.gate({}))
+    monkeypatch.setattr(gate_records, "read", lambda _: simulated.gate({}))
     first = create("gate", REQUEST.facts())
     (first.path / PLAN).write_text("{}")
     kept, link, moved = tmp_path / "store", tmp_path / "link", tmp_path / "elsewhere" / first.name
@@ -339,7 +339,7 @@ def test_a_gate_whose_folder_has_another_name_now_is_not_held_against_itself(
         known.append(words[1])
         return real(*words)
 
-    monkeypatch.setattr(measured, "read", lambda _: simulated.gate())
+    monkeypatch.setattr(gate_records, "read", lambda _: simulated.gate())
     monkeypatch.setattr(judge, "judge", asked)
     for name in (facts.session, "kept"):
         (tmp_path / name).mkdir()

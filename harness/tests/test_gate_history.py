@@ -19,7 +19,7 @@ from harness.base import git as base_git
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
-from harness.sessions import bisect
+from harness.sessions import bisection as bisect
 
 OLD, NEW, CHECKOUT = "0123456789abcdef" * 2 + "01234567", "f" * 40, "c" * 40
 

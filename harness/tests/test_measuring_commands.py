@@ -23,10 +23,10 @@ from harness.base.errors import NOT_TOLD, Failure
 from harness.base.mpis import MPIS
 from harness.base.paths import SCHEMA
 from harness.cli import main
-from harness.commands import groups, tables
+from harness.commands import groups, measuring
 from harness.commands.groups import FEWER, HARM, MOST, RANKS, SPARE, _of_nodes, _tell_nodes
-from harness.job import benchmarks, records
-from harness.job.benchmarks import OPTIONS, Part, instructions
+from harness.job import engine_benchmarks, records
+from harness.job.engine_benchmarks import OPTIONS, Part, instructions
 from harness.setup import environment
 from harness.tests.sessions import bench, facts, latest, reasons
 from harness.vcluster import cluster as virtual
@@ -131,9 +131,9 @@ def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, round
 def test_a_table_may_go_to_a_pipe(tmp_path: Path) -> None:
     """Whose reader would take the end of a trial for the end of the table."""
     os.mkfifo(tmp_path / "pipe")
-    tables.check(tmp_path / "pipe")
-    tables.check(tmp_path / "new")
-    tables.check(None)
+    measuring.check(tmp_path / "pipe")
+    measuring.check(tmp_path / "new")
+    measuring.check(None)
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
@@ -277,7 +277,7 @@ def test_launches_alternate_and_what_is_kept_is_not_measured_again(
         assert command[-len(OPTIONS) :] == list(OPTIONS), "it is no workload, and knows no option of theirs"
         return f"a warning\n{SAID}"
 
-    monkeypatch.setattr(benchmarks, "_said", said)
+    monkeypatch.setattr(engine_benchmarks, "_said", said)
     part = Part("calls", "engine_call_costs", (BASE, *CALL_VARIANTS), PROFILED)
     part.keep(MPIS["mpich"], 3, 1, tmp_path / "costs")
     each = 1 + len(CALL_VARIANTS)
@@ -343,7 +343,7 @@ def test_a_benchmark_that_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_pat
 @pytest.mark.usefixtures("mpich")
 def test_the_parts_measure_every_row(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = ("--benchmark_format=json", "--benchmark_repetitions=2", "--benchmark_min_time=0.001")
-    monkeypatch.setattr(benchmarks, "OPTIONS", few)
+    monkeypatch.setattr(engine_benchmarks, "OPTIONS", few)
     out = tmp_path / "costs.md"
     done = bench("engine-costs", "--mpi", "mpich", "--launches", "1", "--out", str(out))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -37,7 +37,7 @@ from harness.sites.systems import BUILTIN
 from harness.tests.conftest import good_record, on_another_platform
 from reframe_checks.catalogue import by_names
 from reframe_checks.jobs import ENGINE_SETS
-from reframe_checks.studies.common import DEFENSIBLE
+from reframe_checks.studies.shared import DEFENSIBLE
 
 
 def test_a_plan_survives_its_file(plan: Plan, tmp_path: Path) -> None:

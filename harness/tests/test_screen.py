@@ -21,7 +21,7 @@ from harness.base.paths import ROOT
 from harness.cli import main
 from harness.commands import VARIABLE
 from harness.sessions.progress import Progress
-from harness.setup import bootstrap, environment
+from harness.setup import entry, environment
 
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|38;[\d;]+|9[0-7])m")
 JOB = {"study": "overlap-ratio", "mpi": "mpich"}
@@ -196,6 +196,6 @@ def test_the_shell_completes_by_the_printed_script(shell: str, capsys: pytest.Ca
 
 def test_a_clone_that_is_not_set_up_completes_nothing_and_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "complete_bash")
-    monkeypatch.setattr(bootstrap, "venv_is_there", lambda: False)
+    monkeypatch.setattr(entry, "venv_is_there", lambda: False)
     monkeypatch.setattr(environment, "ensure", lambda: pytest.fail("a Tab must not install anything"))
-    assert bootstrap.main([]) == 0
+    assert entry.main([]) == 0

@@ -17,7 +17,7 @@ from harness.base import mpis, paths, process, steps
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, Where
 from harness.base.paths import ROOT
-from harness.setup import bootstrap, environment
+from harness.setup import entry, environment
 from harness.sites import systems
 
 
@@ -57,9 +57,9 @@ def test_packages_are_installed_by_root_alone_and_on_a_terminal_only_after_a_yes
 
 def test_yes_is_the_set_ups_and_not_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OVERLAP_BENCH_YES", "")
-    assert bootstrap._take_yes(["demo", "--yes"]) == ["demo"]
+    assert entry._take_yes(["demo", "--yes"]) == ["demo"]
     assert os.environ["OVERLAP_BENCH_YES"] == "1"
-    assert bootstrap._take_yes(["exec", "--", "prog", "--yes"]) == ["exec", "--", "prog", "--yes"]
+    assert entry._take_yes(["exec", "--", "prog", "--yes"]) == ["exec", "--", "prog", "--yes"]
 
 
 @pytest.mark.parametrize(("command", "status"), [("list", 1), ("gate", 3)])
@@ -71,11 +71,11 @@ def test_a_set_up_that_fails_is_no_slower_candidate(
     def fails(error: BaseException) -> None:
         raise error
 
-    monkeypatch.setattr(bootstrap, "venv_is_there", lambda: False)
+    monkeypatch.setattr(entry, "venv_is_there", lambda: False)
     ends = {Failure("no route to the index"): (status, "no route"), KeyboardInterrupt(): (130, "interrupted")}
     for error, (ended, said) in ends.items():
         monkeypatch.setattr(environment, "ensure", lambda error=error: fails(error))
-        assert bootstrap.main(["--yes", command]) == ended
+        assert entry.main(["--yes", command]) == ended
         assert said in capsys.readouterr().err
 
 
@@ -115,7 +115,7 @@ def test_a_package_that_cannot_be_installed_ends_the_set_up(
         raise Failure("no package ccache")
 
     monkeypatch.setattr(environment, "fetch_packages", fails)
-    assert bootstrap.main(["demo"]) == 1
+    assert entry.main(["demo"]) == 1
     assert "bench: no package ccache" in capsys.readouterr().err
     assert ".venv" in lacks_packages
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.tuning import measured, verdict
+from analysis.tuning import confirmation, search_records
 from harness.base import process, settings_file, variants
 from harness.base.errors import UsageError
 from harness.cli import main
@@ -74,15 +74,16 @@ def test_the_confirmation_measures_each_factor_alone_at_points_that_were_not_tun
 
 def test_the_analysis_calls_every_side_what_its_launches_are_called() -> None:
     """The analysis may import nothing of the harness, and jobs nothing of the analysis."""
-    assert (measured.DEFAULT, measured.REFERENCE, measured.CONFIRM) == (
+    assert (search_records.DEFAULT, search_records.REFERENCE, search_records.CONFIRM) == (
         searches.DEFAULT,
         searches.REFERENCE,
         searches.CONFIRM,
     )
-    assert (measured.OLD, measured.TUNED) == searches.COMPARED and measured.HELD_AGAINST == searches.HELD_AGAINST
-    assert measured.UNSET == space.UNSET
+    assert (search_records.OLD, search_records.TUNED) == searches.COMPARED
+    assert search_records.HELD_AGAINST == searches.HELD_AGAINST
+    assert search_records.UNSET == space.UNSET
     search = tuning.with_confirmation(tuning.with_block(SEARCH, [], [BOTH]), "s001")
-    assert set(search.blocks[-1].sides) == set(verdict.SIDES)
+    assert set(search.blocks[-1].sides) == set(confirmation.SIDES)
 
 
 def test_a_confirmation_goes_on_with_the_sides_that_decide_it_while_there_is_time() -> None:

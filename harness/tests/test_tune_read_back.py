@@ -25,7 +25,7 @@ from harness.job.session import Facts, Session
 from harness.sessions import space, tuning
 from harness.sessions.space import Table, Variable
 from harness.tests.test_tune_search import SEARCH, SPACE, ran_to_the_end, searching
-from spack_env.mpis import ENVIRONMENTS
+from spack_env.mpi_environments import ENVIRONMENTS
 
 UNDOCUMENTED = "not documented"
 NUMBER = re.compile(r"-?\d+")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from analysis.tuning.measured import Measured, SearchPlan
+from analysis.tuning.search_records import Measured, SearchPlan
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.cli import main

@@ -27,9 +27,10 @@ from typing import Any, Literal
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 
-from . import client, launch, line, network, state, support
+from . import client, first_process, line, network, support
+from . import cluster_folder as state
 from . import slurm as slurm_daemons
-from .settings import Settings
+from .cluster_settings import Settings
 from .support import supported
 from .switch import KEEP
 
@@ -182,7 +183,7 @@ class Cluster:
     def node_pid(self, node: str) -> int | None:
         """The PID of the node's init, as the caller's PID namespace has it (0: not visible there); None: it is down."""
         self._check_node(node)
-        return launch.listener_pid(self.directory / f"{node}.sock")
+        return first_process.listener_pid(self.directory / f"{node}.sock")
 
     def kill_node(self, node: str) -> None:
         """The node dies at once, as if without power. It comes back with the next `up`."""
@@ -190,7 +191,7 @@ class Cluster:
         if pid == 0:
             raise UsageError("a node can be killed from outside of the cluster only")
         if pid:
-            launch.kill_and_wait(pid)
+            first_process.kill_and_wait(pid)
 
     def status(self) -> dict[str, Any]:
         """What the cluster is, and for each node: pid, address, cpus, services, and its network as measured."""
@@ -216,7 +217,7 @@ class Cluster:
         needed = (
             slurm_daemons.daemons(self.settings) if self.settings.slurm else {name: [] for name in self.settings.names}
         )
-        if not all((self.directory / name).exists() for name in launch.PROGRAMS):  # what cleans /tmp takes them
+        if not all((self.directory / name).exists() for name in first_process.PROGRAMS):  # what cleans /tmp takes them
             return False
         try:
             return all(
@@ -229,7 +230,7 @@ class Cluster:
     def down(self) -> None:
         """End everything in the cluster at once and remove its directory. No error where that happened already."""
         with state.locked(self.directory):
-            launch.take_down(self.directory)
+            first_process.take_down(self.directory)
         if self._tie:
             self._tie.close()
 
@@ -286,7 +287,7 @@ class Cluster:
 def load(directory: Path | None = None) -> Cluster | None:
     """The running cluster of this checkout and user, or the one in `directory`; or None."""
     directory = directory or state.directory()
-    if launch.listener_pid(directory / "switch.sock") is None:
+    if first_process.listener_pid(directory / "switch.sock") is None:
         return None
     try:
         return Cluster(directory, Settings.read(directory))
@@ -319,10 +320,10 @@ def up(
         running = load(directory)
         if running and running.settings.same_cluster(settings) and running.healthy():
             return running
-        launch.take_down(directory)
+        first_process.take_down(directory)
         if reason := supported():
             raise Failure(reason)
-        tie = launch.start(directory, settings, lock)
+        tie = first_process.start(directory, settings, lock)
         try:
             cluster = Cluster(directory, settings, created=True)
             cluster.set_rate(rate)
@@ -352,8 +353,8 @@ def measured_here(rate: str = "1gbit") -> dict[str, float]:
 def down() -> bool:
     """Take down the cluster of this checkout and user, or the remains of one; False where there was nothing."""
     directory = state.directory()
-    if not directory.exists() and not launch.first_processes(directory):
+    if not directory.exists() and not first_process.first_processes(directory):
         return False
     with state.locked(directory):
-        launch.take_down(directory)
+        first_process.take_down(directory)
     return True

@@ -20,7 +20,7 @@ from harness.base import process
 from harness.base.errors import Failure
 
 from . import network, sacct, support
-from .settings import Settings
+from .cluster_settings import Settings
 
 _PROGRAMS = {"slurm-wlm": ("slurmctld", "slurmd", "sbatch", "sacct"), "munge": ("munged",)}
 _TEMPLATE = Path(__file__).with_name("slurm.conf.in")

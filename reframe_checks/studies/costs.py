@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from reframe_checks.catalogue import checks
-from reframe_checks.studies.common import DEFENSIBLE, ROUND_TRIPS, SIZE
+from reframe_checks.studies.shared import DEFENSIBLE, ROUND_TRIPS, SIZE
 from reframe_checks.study import Grid, Need, Parameter, Scale, Study
 
 _POINT: Grid = {"size_bytes": (1,), "round_trips": (1000,)}

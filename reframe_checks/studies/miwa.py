@@ -5,7 +5,7 @@ to M3."""
 from __future__ import annotations
 
 from reframe_checks.catalogue import checks
-from reframe_checks.studies.common import DEFENSIBLE, paper, scale
+from reframe_checks.studies.shared import DEFENSIBLE, paper, scale
 from reframe_checks.study import Grid, Need, Parameter, Study
 
 EVERYWHERE = ("spin", "pause", "yield", "sleep")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from reframe_checks.catalogue import checks
-from reframe_checks.studies.common import (
+from reframe_checks.studies.shared import (
     DEFENSIBLE,
     IDLE_NATIVE,
     KIB,

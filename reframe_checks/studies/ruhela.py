@@ -8,7 +8,7 @@ from harness.codes.code import Case
 from harness.codes.known import CASES, CODES
 from harness.codes.spec_mpi2007 import SIZES
 from reframe_checks.catalogue import checks
-from reframe_checks.studies.common import (
+from reframe_checks.studies.shared import (
     BACK_TO_BACK,
     COMPUTES_FOR,
     DEFENSIBLE,

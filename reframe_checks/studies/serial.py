@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from harness.codes.known import CASES
 from reframe_checks.catalogue import checks
-from reframe_checks.studies.common import DEFENSIBLE, NPB
+from reframe_checks.studies.shared import DEFENSIBLE, NPB
 from reframe_checks.study import Grid, Parameter, Scale, Study
 
 GROUP = "serial"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reframe_checks.catalogue import checks
-from reframe_checks.studies.common import COMPUTE, KIB, MIB, SIZE
+from reframe_checks.studies.shared import COMPUTE, KIB, MIB, SIZE
 from reframe_checks.study import Grid, Parameter, Scale, Study
 
 PREFIX = "validation-"

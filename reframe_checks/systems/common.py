@@ -23,7 +23,7 @@ from typing import Any
 from harness.base import machine
 from harness.base.mpis import MPIS, Mpi, installed
 from harness.base.paths import IN_CLONE, MPI_DIR
-from spack_env.mpis import ENVIRONMENTS
+from spack_env.mpi_environments import ENVIRONMENTS
 from spack_env.site_environment import SiteEnvironment
 
 Config = dict[str, Any]

@@ -12,8 +12,8 @@ import socket
 from harness.base.mpis import MPIS
 from harness.base.paths import python
 from harness.job.reap import MARK
-from harness.rdma_lab import attend, lab, reap, settings
-from harness.rdma_lab.state import bin_dir
+from harness.rdma_lab import attend, lab, lab_settings, reap_guests
+from harness.rdma_lab.lab_folder import bin_dir
 from reframe_checks.systems import common
 
 NAME = "rdma-lab"
@@ -24,19 +24,19 @@ def _extras(running: lab.Lab) -> common.Config:
     return {
         "launch": "mpiexec",
         "via": python("-m", attend.__name__),
-        "hosts": list(settings.NODES),
+        "hosts": list(lab_settings.NODES),
         "exports": sorted(own),
-        "nodes": len(settings.NODES),
+        "nodes": len(lab_settings.NODES),
         "cores": 1,
         "network": running.network_description,
         "emulated": True,
-        "reap": python("-m", reap.__name__, MARK),
+        "reap": python("-m", reap_guests.__name__, MARK),
     }
 
 
 def _environment(name: str) -> common.Config:
     made = common.environment(MPIS[name], "default", [NAME])
-    verbs = settings.OPENMPI if MPIS[name].family == "openmpi" else {}
+    verbs = lab_settings.OPENMPI if MPIS[name].family == "openmpi" else {}
     made["env_vars"] = [[key, value] for key, value in {**dict(made["env_vars"]), **verbs}.items()]
     made["extras"] |= {"bin_dir": str(bin_dir(name)), "shared_memory": {}}
     return made
@@ -48,11 +48,11 @@ def configuration() -> common.Config:
     partition = common.partition(
         "verbs",
         "local",
-        environs=list(settings.MPIS),
+        environs=list(lab_settings.MPIS),
         features=["rdma", "remote"] if running else [],
         extras=_extras(running) if running else {},
     )
-    environments = [_environment(name) for name in settings.MPIS]
+    environments = [_environment(name) for name in lab_settings.MPIS]
     return common.site(NAME, [socket.gethostname()], [partition], network="", environments=environments)
 
 

@@ -26,7 +26,7 @@ def _extras(running: cluster.Cluster) -> common.Config:
         "cpus_shared": True,
         "cpus_too_few": "more virtual nodes than CPUs" if shared else "",
         "cores": min(len(available_cores(cpus)) for cpus in _nodes(running)),
-        "reap": python("-m", "harness.vcluster.reap"),
+        "reap": python("-m", "harness.vcluster.reap_nodes"),
     }
 
 

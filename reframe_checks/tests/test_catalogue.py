@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.catalogue import SUBJECTS, draw_all
-from analysis.claims import decide
+from analysis.claims import decision
 from analysis.evidence import Evidence
 from analysis.metrics.times import LIMIT
 from analysis.other_tools.overheads import ASYNC, ASYNC_STUDIES, LONG
@@ -105,7 +105,7 @@ def test_every_study_is_of_one_subject_of_the_report() -> None:
 
 def test_what_harness_and_analysis_each_know_by_themselves_is_the_same() -> None:
     assert LIMIT == variants.LIMIT and set(synthetic.WITHOUT_ENGINE) == set(variants.WITHOUT_ENGINE)
-    assert decide.RDMA_DRIVERS == machine.RDMA_DRIVERS
+    assert decision.RDMA_DRIVERS == machine.RDMA_DRIVERS
     of_papers = [study for study in catalogue.studies().values() if study.of_a_paper]
     assert all({"test", "quick", "paper"} <= set(study.scales) for study in of_papers)
 

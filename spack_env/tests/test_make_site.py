@@ -12,7 +12,7 @@ import yaml
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.setup.build import ABIS
-from spack_env import externals, make_site, mpis
+from spack_env import externals, make_site, mpi_environments
 
 MPICH = {"MPICH_VERSION": '"4.1.2"'}
 OPENMPI = {"OMPI_MAJOR_VERSION": "5", "OMPI_MINOR_VERSION": "0", "OMPI_RELEASE_VERSION": "3"}
@@ -46,22 +46,22 @@ def fake_mpi(prefix: Path, macros: dict[str, str], suffix: str = "", library: st
     ],
 )
 def test_an_mpi_is_told_by_its_header(macros: dict[str, str], label: str, tmp_path: Path) -> None:
-    found = mpis.identify(fake_mpi(tmp_path, macros))
-    assert isinstance(found, mpis.Found)
+    found = mpi_environments.identify(fake_mpi(tmp_path, macros))
+    assert isinstance(found, mpi_environments.Found)
     assert found.label == label
 
 
 def test_what_is_no_mpi_is_left_out_with_a_sentence(tmp_path: Path) -> None:
-    assert "does not compile" in str(mpis.identify(tmp_path / "mpicc"))
-    assert "names none of" in str(mpis.identify(fake_mpi(tmp_path, {"MPI_VERSION": "4"})))
+    assert "does not compile" in str(mpi_environments.identify(tmp_path / "mpicc"))
+    assert "names none of" in str(mpi_environments.identify(fake_mpi(tmp_path, {"MPI_VERSION": "4"})))
 
 
 def test_two_mpis_in_one_prefix_are_kept_apart(tmp_path: Path) -> None:
     """As Debian has them in /usr: whoever asks for one must not be given the other."""
     usr = tmp_path / "usr"
     wrappers = [fake_mpi(usr, MPICH, ".mpich", "mpich"), fake_mpi(usr, OPENMPI, ".openmpi", "mpi")]
-    found = [mpis.identify(wrapper) for wrapper in wrappers]
-    entries = [make_site.external(mpi, tmp_path / "shims") for mpi in found if isinstance(mpi, mpis.Found)]
+    found = [mpi_environments.identify(wrapper) for wrapper in wrappers]
+    entries = [make_site.external(mpi, tmp_path / "shims") for mpi in found if isinstance(mpi, mpi_environments.Found)]
     prefixes = [Path(entry.prefix) for entry in entries]
     assert len(set(prefixes)) == 2
     assert usr not in prefixes
@@ -79,8 +79,8 @@ def test_an_mpi_with_a_prefix_of_its_own_is_used_where_it_is(tmp_path: Path) -> 
         ("openmpi", OPENMPI, "openmpi", "openmpi@5.0.3"),
         ("oneapi/mpi/2021.11", INTEL, "oneapi", "intel-oneapi-mpi@2021.11.0 +generic-names"),
     ):
-        found = mpis.identify(fake_mpi(tmp_path / place, macros))
-        assert isinstance(found, mpis.Found)
+        found = mpi_environments.identify(fake_mpi(tmp_path / place, macros))
+        assert isinstance(found, mpi_environments.Found)
         entry = make_site.external(found, tmp_path / "shims")
         assert entry.prefix == str(tmp_path / prefix) and entry.spec.startswith(spec)
     assert not (tmp_path / "shims").exists()
@@ -135,8 +135,8 @@ def test_a_wheels_shim_links_its_own_library(name: str, command: str, tmp_path: 
     mpi = MPIS[name]
     if not mpi.installed():
         pytest.skip(f"{mpi.title} is not installed")
-    found = mpis.identify(mpi.mpicc, mpi.environment() if mpi.family == "intel" else {})
-    assert isinstance(found, mpis.Found)
+    found = mpi_environments.identify(mpi.mpicc, mpi.environment() if mpi.family == "intel" else {})
+    assert isinstance(found, mpi_environments.Found)
     prefix = Path(make_site.external(found, tmp_path).prefix)
     (wrapper,) = prefix.rglob(f"bin/{command}")
     program = tmp_path / "program"

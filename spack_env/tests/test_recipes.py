@@ -24,7 +24,7 @@ from harness.setup.build import ABIS
 from spack_env import make_site
 from spack_env import smoke as spack_smoke
 from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
-from spack_env.mpis import ENVIRONMENTS
+from spack_env.mpi_environments import ENVIRONMENTS
 from spack_env.site_environment import SiteEnvironment
 
 RECIPES = ROOT / "spack_env" / "repo" / "spack_repo" / "overlap_bench" / "packages"

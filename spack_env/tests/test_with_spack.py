@@ -22,10 +22,10 @@ from harness.base.paths import ROOT
 from harness.cli import main
 from harness.tests import compiler
 from harness.tests.sessions import bench
-from spack_env import make_site, mpis
+from spack_env import make_site, mpi_environments
 from spack_env import site_environment as spack
 from spack_env import smoke as spack_smoke
-from spack_env.mpis import ENVIRONMENTS
+from spack_env.mpi_environments import ENVIRONMENTS
 from spack_env.site_environment import FROM_SPACK, HERE, SiteEnvironment
 
 pytestmark = [pytest.mark.spack, pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -120,7 +120,7 @@ def test_a_fabrics_template_builds_what_it_says(
 ) -> None:
     """An MPI that the cluster does not have is built with the fabric's own device, asked for by its template."""
     monkeypatch.setattr(make_site, "SITES", tmp_path)
-    monkeypatch.setattr(mpis, "on_path", lambda: ())  # those of this machine would be used as they are
+    monkeypatch.setattr(mpi_environments, "on_path", lambda: ())  # those of this machine would be used as they are
     made = make_site.make(template, template)
     assert main(["spack", "concretize", name, "--site", made.name]) == 0
     environment = SiteEnvironment(made.name, ENVIRONMENTS[name])

@@ -21,9 +21,9 @@ import pytest
 from harness.base import debian, validate
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT
-from harness.rdma_lab import attend, build, fetch, image, keeper, lab, settings, shell
-from harness.rdma_lab.settings import Settings
-from harness.rdma_lab.state import State
+from harness.rdma_lab import attend, fetch, guest_build, image, keeper, lab, lab_settings, shell
+from harness.rdma_lab.lab_folder import State
+from harness.rdma_lab.lab_settings import Settings
 from harness.sessions.request import Request
 from harness.sites.systems import BUILTIN
 from harness.tests.sessions import refused
@@ -50,7 +50,7 @@ RATES = ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit"
 
 def test_bad_input_is_a_sentence_before_anything_is_built(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "state", lambda: state)
-    monkeypatch.setattr(build, "ensure", lambda _: pytest.fail("it goes on"))
+    monkeypatch.setattr(guest_build, "ensure", lambda _: pytest.fail("it goes on"))
     up = ("up", "--build", "debian-mpich")
     calls: dict[tuple[str, ...], str] = {
         **{(*up, f"--rate={rate}"): "a rate is like 20mbit" for rate in RATES},
@@ -315,12 +315,12 @@ def test_a_launch_goes_to_a_guest_and_the_record_will_say_emulated(
 
 def test_open_mpi_takes_verbs_or_nothing() -> None:
     environments = {found["name"]: found for found in rdma_lab.configuration()["environments"]}
-    assert set(environments) == set(settings.MPIS)
+    assert set(environments) == set(lab_settings.MPIS)
     for environment in environments.values():
         validate.check(EnvironmentExtras, environment["extras"], "extras")
     told = dict(environments["debian-openmpi"]["env_vars"])
     assert (told["OMPI_MCA_pml"], told["OMPI_MCA_osc"]) == ("ucx", "ucx")
-    assert settings.UCX["UCX_TLS"] == "rc,self"
+    assert lab_settings.UCX["UCX_TLS"] == "rc,self"
 
 
 def test_without_machines_reframe_can_still_list(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ from harness.base import process
 from harness.base.paths import ROOT, results_dir
 from harness.cli import main
 from harness.job import records
-from harness.rdma_lab import build, lab
-from harness.rdma_lab.settings import DEVICE, NODES
-from harness.rdma_lab.state import bin_dir, state
+from harness.rdma_lab import guest_build, lab
+from harness.rdma_lab.lab_folder import bin_dir, state
+from harness.rdma_lab.lab_settings import DEVICE, NODES
 
 MIB = 1024 * 1024
 RXE_PAYLOAD = 4096
@@ -46,7 +46,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
     if reason := lab.supported():
         pytest.skip(reason)
     for mpi in ("debian-openmpi", "debian-mpich"):
-        build.ensure(mpi, "progress_engine/all", "microbench")
+        guest_build.ensure(mpi, "progress_engine/all", "microbench")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path_factory.mktemp("results")))
         with lab.open_() as opened:
@@ -111,7 +111,7 @@ def _built_for_the_guests(program: str, sources: tuple[str, ...]) -> Path:
     paths = [str(engine / "tests" / "programs" / program), *(str(engine / "src" / name) for name in sources)]
     built = folder / Path(program).stem
     options = ["-std=c++20", "-O2", f"-I{engine / 'src'}", *paths, "-libverbs", "-lpthread", "-ldl", "-o", str(built)]
-    done = process.answer(build.within(state(), str(folder), ["g++", *options]), BUILD_LIMIT_S)
+    done = process.answer(guest_build.within(state(), str(folder), ["g++", *options]), BUILD_LIMIT_S)
     assert done.status == 0, done.err
     return built
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.vcluster import cluster, state
+from harness.vcluster import cluster, cluster_folder
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.tests.vcluster_fixtures import leftovers
 
@@ -19,7 +19,7 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A directory for a cluster of the test's own, which is checked to be empty afterwards."""
     with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent:
         path = Path(parent, "vc")
-        monkeypatch.setenv(state.VARIABLE, str(path))
+        monkeypatch.setenv(cluster_folder.VARIABLE, str(path))
         yield path
         cluster.down()
         assert leftovers(path, set()) == []

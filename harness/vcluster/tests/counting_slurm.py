@@ -24,7 +24,7 @@ from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.waiting import eventually
 from harness.vcluster import cluster, slurm
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.settings import Settings
+from harness.vcluster.cluster_settings import Settings
 
 COUNTED = {
     "JobAcctGatherType=jobacct_gather/none": "JobAcctGatherType=jobacct_gather/linux\n"

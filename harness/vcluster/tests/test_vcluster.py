@@ -14,10 +14,11 @@ import pytest
 
 from harness.base.errors import UsageError
 from harness.tests.waiting import eventually
-from harness.vcluster import cluster, launch, settings, state
+from harness.vcluster import cluster, cluster_folder, first_process
+from harness.vcluster import cluster_settings as settings
 from harness.vcluster.client import split_ssh_arguments
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.settings import Settings
+from harness.vcluster.cluster_settings import Settings
 from harness.vcluster.tests.vcluster_fixtures import brought_up, leftovers, namespaces_of, processes, run
 
 HERE = Path(__file__).resolve().parent
@@ -73,14 +74,14 @@ def test_a_node_has_its_files_where_the_machine_has_none(place: Path, monkeypatc
     """A bare image of Debian has no /etc/hosts, without which MPICH's ranks do not find their launcher."""
     if reason := cluster.supported():
         pytest.skip(reason)
-    what_nodes_see = launch._what_nodes_see
+    what_nodes_see = first_process._what_nodes_see
 
     def more(directory: Path, settings: Settings) -> dict[str, dict[str, str]]:
         seen = what_nodes_see(directory, settings)
         seen["binds"]["/etc/no-such-file-here"] = seen["binds"]["/etc/hosts"]
         return seen
 
-    monkeypatch.setattr(launch, "_what_nodes_see", more)
+    monkeypatch.setattr(first_process, "_what_nodes_see", more)
     virtual = cluster.up(nodes=2, tied=True)
     assert run(virtual, "vc1", "cat", "/etc/no-such-file-here").stdout == (place / "hosts").read_text()
     assert run(virtual, "vc1", "getent", "hosts", "vc2").returncode == 0
@@ -97,7 +98,7 @@ def test_an_interrupted_start_leaves_nothing(place: Path, monkeypatch: pytest.Mo
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(launch, step, interrupt)
+    monkeypatch.setattr(first_process, step, interrupt)
     with pytest.raises(KeyboardInterrupt):
         cluster.up(nodes=2, tied=True)
     assert eventually(lambda: leftovers(place, set()) == [])
@@ -238,7 +239,7 @@ def test_bad_arguments_nodes_and_places_are_a_sentence(
         with pytest.raises(UsageError, match=words):
             call()
     assert (tmp_path / "thesis.tex").exists()
-    monkeypatch.setenv(state.VARIABLE, "/tmp/" + "x" * 80)
+    monkeypatch.setenv(cluster_folder.VARIABLE, "/tmp/" + "x" * 80)
     with pytest.raises(UsageError, match="at most"):
         cluster.up()
 

@@ -18,9 +18,9 @@ from harness.base import mpis
 from harness.base.errors import Failure
 from harness.base.mpis import Mpi, Where
 from harness.tests.waiting import PATIENCE_S, eventually, lives
-from harness.vcluster import cluster, launch, support
+from harness.vcluster import cluster, first_process, support
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.settings import Settings
+from harness.vcluster.cluster_settings import Settings
 from harness.vcluster.tests.vcluster_fixtures import (
     as_unprivileged,
     build_exchange,
@@ -113,7 +113,7 @@ def test_a_client_without_streams_still_runs(virtual: Cluster, tmp_path: Path) -
 
 def processes_of(virtual: Cluster) -> list[Path]:
     """Every process of it as its folder in /proc. Not its namespaces: the kernel gives their numbers to the next."""
-    spaces = namespaces_of(virtual) | namespaces(str(launch.listener_pid(virtual.directory / "switch.sock")))
+    spaces = namespaces_of(virtual) | namespaces(str(first_process.listener_pid(virtual.directory / "switch.sock")))
     return [process for process in Path("/proc").glob("[0-9]*") if namespaces(process.name) & spaces]
 
 
@@ -207,7 +207,7 @@ def test_killing_every_process_of_it_leaves_only_files_which_up_replaces(virtual
     for process in Path("/proc").glob("[0-9]*"):
         if namespaces(process.name) & spaces:
             os.kill(int(process.name), signal.SIGKILL)
-    launch.kill_and_wait(launch.listener_pid(place / "switch.sock") or 2**30)
+    first_process.kill_and_wait(first_process.listener_pid(place / "switch.sock") or 2**30)
     assert Cluster.load() is None
     assert cluster.up(tied=True).healthy()
 

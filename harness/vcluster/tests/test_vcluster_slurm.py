@@ -15,7 +15,7 @@ from harness.base import mpis
 from harness.base.errors import Failure
 from harness.base.mpis import Environment, Mpi, Where
 from harness.tests.waiting import PATIENCE_S, eventually
-from harness.vcluster import cluster, sacct, slurm, state
+from harness.vcluster import cluster, cluster_folder, sacct, slurm
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.tests.vcluster_fixtures import brought_up, build_exchange, processes, run
 
@@ -180,7 +180,7 @@ def test_a_dead_daemon_is_seen_and_repaired(virtual: Cluster) -> None:
 
 
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(state.VARIABLE, f"/tmp/obt-{os.getpid()}/none")
+    monkeypatch.setenv(cluster_folder.VARIABLE, f"/tmp/obt-{os.getpid()}/none")
     monkeypatch.setattr(slurm, "_path_of", lambda program: None if program == "munged" else f"/bin/{program}")
     with pytest.raises(Failure, match="apt-get install munge"):
         cluster.up(slurm=True)

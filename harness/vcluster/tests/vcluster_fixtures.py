@@ -17,7 +17,7 @@ import pytest
 
 from harness.base.mpis import Mpi
 from harness.tests.waiting import eventually
-from harness.vcluster import cluster, slurm, state
+from harness.vcluster import cluster, cluster_folder, slurm
 from harness.vcluster.cluster import Cluster
 
 HERE = Path(__file__).resolve().parent
@@ -71,7 +71,7 @@ def brought_up(**settings: Any) -> Iterator[Cluster]:
     if reason := cluster.supported() or (slurm.missing() if settings.get("slurm") else None):
         pytest.skip(reason)
     with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent, pytest.MonkeyPatch.context() as patch:
-        patch.setenv(state.VARIABLE, f"{parent}/vc")
+        patch.setenv(cluster_folder.VARIABLE, f"{parent}/vc")
         nodes = cluster.up(tied=True, **settings)
         spaces = namespaces_of(nodes)
         yield nodes

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.compare.pairs import Measured as Point
-from analysis.compare.pairs import measured
+from analysis.compare.matched_points import Measured as Point
+from analysis.compare.matched_points import measured
 from analysis.errors import UsageError, there_are
 from analysis.metrics.formulas import METRICS, Times
 from analysis.metrics.times import launch_times, rank_samples

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills every process on the compute nodes that is not a node's own: `python -m harness.vcluster.reap`.
+"""Kills every process on the compute nodes that is not a node's own: `python -m harness.vcluster.reap_nodes`.
 
 What a dead launch left there would disturb every launch after it.
 """

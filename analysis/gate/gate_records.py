@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.compare.pairs import Measured, measured
+from analysis.compare.matched_points import Measured, measured
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
+from analysis.gate.outcome import NEW
 from analysis.gate.slow_nodes import COMPUTATION, TRANSFER
-from analysis.gate.verdict import NEW
 from analysis.records.frames import NOT_NEEDED, NOT_RUN
 from analysis.records.load import Records, load
 from analysis.words import point_words

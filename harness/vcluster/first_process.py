@@ -15,8 +15,8 @@ from pathlib import Path
 
 from harness.base.errors import Failure
 
-from . import client, network, slurm, state, support
-from .settings import Settings
+from . import client, cluster_folder, network, slurm, support
+from .cluster_settings import Settings
 from .switch import SWITCH_NAME
 
 PROGRAMS = ("exec", "rsh")  # client.py by its two names
@@ -73,7 +73,7 @@ def take_down(directory: Path) -> None:
     """End the cluster in `directory`, whatever its state, and remove the directory."""
     for pid in first_processes(directory):
         kill_and_wait(pid)
-    state.remove(directory)
+    cluster_folder.remove(directory)
 
 
 def start(directory: Path, settings: Settings, lock: int) -> socket.socket:
@@ -90,7 +90,7 @@ def start(directory: Path, settings: Settings, lock: int) -> socket.socket:
 
 
 def _fill(directory: Path, settings: Settings) -> None:
-    state.make_empty(directory)
+    cluster_folder.make_empty(directory)
     settings.write(directory)
     (directory / "hosts").write_text(network.hosts_file(settings.names, management=settings.management))
     (directory / "resolv.conf").touch()  # no name server can be reached; asking one would only take time

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field, replace
 
 from analysis.metrics.formulas import METRICS
 from analysis.statistics.ranks import Middle, middle, p_above, p_below
-from analysis.tuning import decide
-from analysis.tuning.measured import (
+from analysis.tuning import elimination
+from analysis.tuning.search_records import (
     BARE,
     DEFAULT,
     ENGINE_ALONE,
@@ -70,11 +70,11 @@ def _place(name: str, word: str, found: Measured) -> Place | None:
     common = [turn for turn in mine if turn in base]
     if not common:
         return None
-    of_default = middle([one.bounds[word] for one in base.values()], decide.INTERVAL).value
-    dearer = middle([mine[turn].bounds[word] - base[turn].bounds[word] for turn in common], decide.INTERVAL).value
+    of_default = middle([one.bounds[word] for one in base.values()], elimination.INTERVAL).value
+    dearer = middle([mine[turn].bounds[word] - base[turn].bounds[word] for turn in common], elimination.INTERVAL).value
     wanted = found.asked.bounds
-    breaks = bool(decide.broken(decide.bounds_of(name, found.scores, wanted), wanted))
-    return Place(name, decide.standing(name, found).gain, of_default + dearer, breaks)
+    breaks = bool(elimination.broken(elimination.bounds_of(name, found.scores, wanted), wanted))
+    return Place(name, elimination.standing(name, found).gain, of_default + dearer, breaks)
 
 
 def _beats(one: Place, other: Place) -> bool:
@@ -129,14 +129,14 @@ def of(found: Measured) -> Verdict:
 
 
 def _judged(found: Measured) -> Verdict:
-    state = decide.state(found)
+    state = elimination.state(found)
     leader = state.leader
     searched = f"{len(state.standings)} settings in {sum(block.rounds for block in found.asked.searched)} rounds"
     if leader == DEFAULT:
         return Verdict(False, _none_led(found, state, searched), leader, {})
     if not found.asked.confirmed:
         return Verdict(False, f"{leader} leads of {searched}; it was not confirmed.", leader, {})
-    gains = decide.differences(TUNED, OLD, found.scores)
+    gains = elimination.differences(TUNED, OLD, found.scores)
     cells = [_cell(side, found, leader) for side in SIDES if found.scores.get(side)]
     gain = middle(gains, level(found))
     why = _why_not(gains, found)
@@ -216,8 +216,8 @@ def _lost(found: Measured) -> str:
 
 def broken_afresh(found: Measured) -> list[str]:
     """The bounds that the default breaks in the search and in the fresh launches, too."""
-    again = decide.broken(decide.bounds_of(OLD, found.scores, found.asked.bounds), found.asked.bounds)
-    return [word for word in decide.broken_by_default(found) if word in again]
+    again = elimination.broken(elimination.bounds_of(OLD, found.scores, found.asked.bounds), found.asked.bounds)
+    return [word for word in elimination.broken_by_default(found) if word in again]
 
 
 def _not_shown_to_keep(found: Measured) -> str:
@@ -233,18 +233,18 @@ def _not_shown_to_keep(found: Measured) -> str:
 
 def _values_of(words: list[str], side: str, found: Measured) -> str:
     """These bounds with what a side has there."""
-    shown = decide.bounds_of(side, found.scores, found.asked.bounds)
+    shown = elimination.bounds_of(side, found.scores, found.asked.bounds)
     return " and ".join(f"{word}<={found.asked.bounds[word]:g} ({shown[word].value:.3g})" for word in words)
 
 
-def _none_led(found: Measured, state: decide.State, searched: str) -> str:
+def _none_led(found: Measured, state: elimination.State, searched: str) -> str:
     """The sentence of a search that the default leads at its end, with what the best of the others reached."""
-    if words := decide.broken_by_default(found):
+    if words := elimination.broken_by_default(found):
         broken = _values_of(words, DEFAULT, found)
         return f"The default breaks {broken}, and of {searched} none is known to keep all bounds."
     sentence = f"Nothing beats the default: of {searched} none led."
     known = [one for one in state.standings.values() if one.rounds and one.name not in found.failures]
-    allowed = [one for one in known if not decide.broken(one.bounds, found.asked.bounds)]
+    allowed = [one for one in known if not elimination.broken(one.bounds, found.asked.bounds)]
     if not allowed:
         return sentence
     best = max(allowed, key=lambda one: one.gain.value)
@@ -258,14 +258,14 @@ def settings_words(name: str, found: Measured) -> str:
 
 
 def _broken_bound(found: Measured) -> str:
-    bounds, wanted = decide.bounds_of(TUNED, found.scores, found.asked.bounds), found.asked.bounds
-    for word in decide.broken(bounds, wanted):
+    bounds, wanted = elimination.bounds_of(TUNED, found.scores, found.asked.bounds), found.asked.bounds
+    for word in elimination.broken(bounds, wanted):
         return f"{word} is {bounds[word].value:.3g} there and may be {wanted[word]:g} at most"
     return ""
 
 
 def _cell(side: str, found: Measured, winner: str) -> Cell:
-    one = decide.standing(side, found, against=OLD, level=level(found))
+    one = elimination.standing(side, found, against=OLD, level=level(found))
     shown = [value for turn, value in found.plain[side].items() if turn in found.scores[side]]
     return Cell(side, _factors(side, found, winner), middle(shown, level(found)).value, one.gain, one.bounds)
 

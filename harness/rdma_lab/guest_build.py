@@ -15,7 +15,7 @@ from harness.base.errors import Failure
 from harness.base.paths import ROOT
 from harness.base.steps import run_step, setup_lock
 from harness.rdma_lab import lab
-from harness.rdma_lab.state import State, bin_dir, state
+from harness.rdma_lab.lab_folder import State, bin_dir, state
 
 LIMIT_S = 60.0
 ENVIRONMENT = ("PATH=/usr/sbin:/usr/bin", "HOME=/root", "LC_ALL=C.UTF-8")

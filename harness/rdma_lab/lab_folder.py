@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, results_dir
-from harness.rdma_lab.settings import Settings
+from harness.rdma_lab.lab_settings import Settings
 
 ASKING_S = 1.0  # others hold the lock no longer to see whether somebody has it
 

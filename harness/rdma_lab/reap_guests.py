@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills on both guests what has an environment variable: `python -m harness.rdma_lab.reap NAME`, a launch's mark."""
+"""Kills on both guests what has an environment variable: `python -m harness.rdma_lab.reap_guests NAME`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 from harness.base.errors import Failure
 from harness.rdma_lab import lab
-from harness.rdma_lab.settings import NODES
+from harness.rdma_lab.lab_settings import NODES
 
 
 def main(arguments: list[str]) -> int:

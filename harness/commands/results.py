@@ -25,7 +25,7 @@ from enum import Enum
 from harness.base.errors import there_are
 from harness.base.paths import ROOT, STATE_DIR, VENV, require_clone
 from harness.base.steps import run_step
-from harness.commands import tables
+from harness.commands import measuring
 from harness.setup import environment
 
 
@@ -147,7 +147,7 @@ def compare(
     or a point looks slower but was disturbed. 2: the call was wrong, a session is empty, or machine or network differ.
     Example: ./bench compare 20261121-090000-demo latest --format junit --out compare.xml
     """
-    from analysis.compare.judge import compare as compare_sessions  # noqa: PLC0415 - a second of imports
+    from analysis.compare.point_tests import compare as compare_sessions  # noqa: PLC0415 - a second of imports
 
     comparison = compare_sessions(sessions.load(base).path, sessions.load(new).path, force=force)
     text = {
@@ -158,7 +158,7 @@ def compare(
     if out is None:
         print(text)
     else:
-        tables.write_whole(text + "\n", out, "--out")
+        measuring.write_whole(text + "\n", out, "--out")
     return comparison.status
 
 

@@ -38,8 +38,8 @@ from scipy import stats
 
 from analysis.compare import missing
 from analysis.compare.comparison import Comparison, Judgement, PointVerdict, SessionVerdict
+from analysis.compare.matched_points import Key, Measured, agreed, measured
 from analysis.compare.missing import differences
-from analysis.compare.pairs import Key, Measured, agreed, measured
 from analysis.errors import UsageError
 from analysis.records.disturbance import took
 from analysis.records.load import Records, load

@@ -18,7 +18,7 @@ import numpy as np
 
 from analysis.statistics.interval import holm
 from analysis.statistics.ranks import Middle, fewest, middle, p_above, p_below
-from analysis.tuning.measured import DEFAULT, Block, Measured, Score
+from analysis.tuning.search_records import DEFAULT, Block, Measured, Score
 
 ERROR = 0.1  # of an elimination, after Holm, at one block's end: a good setting that is lost costs time, nothing more
 INTERVAL = 0.025  # of either side of an interval
