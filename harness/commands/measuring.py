@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analysis.gate import files
 from harness.base.errors import UsageError
 from harness.base.steps import say
-from harness.commands import options
+from harness.commands import options, results
 from harness.commands.run import describe, execute, usable
 from harness.job import session as sessions
 from harness.job.session import Facts
@@ -48,7 +45,7 @@ def check_call(
     """UsageError before anything is measured: for a table that cannot be written, and for options without an effect,
     beside --table, which measures nothing, and beside --resume, which goes on with what was asked for. `beside`:
     parameters that say how the table is written."""
-    check(out)
+    results.check(out)
     if table:
         options.none_beside(context, "table", "out", *beside, why="measures nothing")
     elif resume:
@@ -66,50 +63,6 @@ def evidence_of(paths: Sequence[Path]) -> Evidence:
     from analysis.records.load import load  # noqa: PLC0415
 
     return Evidence(load(paths))
-
-
-def check(out: Path | None, option: str = "--out") -> None:
-    """UsageError if no table can be written there: which is better known before it is measured than after."""
-    if out is None:
-        return
-    with _sentence(out, option):
-        if out.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not _special(out):
-            with files.beside(out.absolute().parent, b""):
-                pass
-
-
-def write(text: str, out: Path | None) -> None:
-    """The table into a file, or to stdout."""
-    if out is None:
-        print(text)
-    else:
-        write_whole(text, out, "--out")
-
-
-def write_whole(text: str, path: Path, option: str) -> None:
-    """Into a file, whole or not at all; UsageError, with the option that named it, where it cannot be written."""
-    with _sentence(path, option):
-        special = _special(path)
-        partial = path if special else path.with_name(f".{path.name}.part")
-        partial.write_text(text)
-        if not special:
-            partial.replace(path)
-
-
-def _special(path: Path) -> bool:
-    """Whether it is one like /dev/stdout, which no rename may replace."""
-    return path.exists() and not path.is_file()
-
-
-@contextlib.contextmanager
-def _sentence(path: Path, option: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        said = f"{option} {path} cannot be written ({error.strerror}); give a file in a folder that exists."
-        raise UsageError(said) from error
 
 
 Tell = Callable[[list[Path]], tuple[str, int]]
@@ -152,7 +105,7 @@ class Group:
     def told(self, paths: list[Path], out: Path | None) -> int:
         """Write the table; its exit status."""
         text, status = self.tell(paths)
-        write(text, out)
+        results.write_table(text, out)
         return status
 
     def _going_on(self, name: str) -> sessions.Session:

@@ -14,7 +14,7 @@ import typer
 
 from harness.base import simulation
 from harness.base.errors import UsageError
-from harness.commands import measuring, options
+from harness.commands import measuring, options, results
 from harness.job import session as sessions
 from harness.sessions.model_points import FIT
 
@@ -181,7 +181,7 @@ def _compare(found: list[sessions.Session], earlier: predictions.Predictions | N
         earlier.words() if earlier else f"model {simulation.folder().name}, with the work that was done at each point"
     )
     if out:
-        measuring.write(page(verdict, [said], sources), out)
+        results.write_table(page(verdict, [said], sources), out)
         return 0
     print(said)
     _print(verdict)

@@ -15,7 +15,7 @@ import typer
 from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.variants import WITHOUT_ENGINE
-from harness.commands import measuring, options, program_options
+from harness.commands import measuring, options, program_options, results
 from harness.commands.measuring import Group
 from harness.job import addresses
 from harness.job.program import Program
@@ -82,9 +82,9 @@ def where(
 
     Example: ./bench where --mpi mpich -n 4 -- ./app input
     """
-    measuring.check(out)
-    measuring.check(trace, "--trace")
-    measuring.check(html, "--html")
+    results.check(out)
+    results.check(trace, "--trace")
+    results.check(html, "--html")
     if regions not in ("", *REGIONS):
         raise UsageError(f"--regions {regions}: there are {' and '.join(REGIONS)}.")
     settings = {"profile_depth": str(depth)} if depth else {}
@@ -156,15 +156,15 @@ def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None, html
 
     found = read(folder)
     text = json.dumps(of_profiles.as_json(found), indent=1) if as_json else of_profiles.document(found)
-    measuring.write(text, out)
+    results.write_table(text, out)
     if trace:
         from analysis.report.where_page import timeline  # noqa: PLC0415 - another second
 
-        measuring.write_whole(json.dumps(timeline(found.profiles, found.names)), trace, "--trace")
+        results.write_whole(json.dumps(timeline(found.profiles, found.names)), trace, "--trace")
     if html:
         from analysis.report.where_page import page  # noqa: PLC0415 - another second
 
-        measuring.write_whole(page(found), html, "--html")
+        results.write_whole(page(found), html, "--html")
 
 
 BASE = "bare"
@@ -210,7 +210,7 @@ def compare_program(
 
     Example: ./bench compare-program --mpi mpich -n 4 --check 'energy.*' --time-from 'time: (.*) s' -- ./app input
     """
-    measuring.check(out)
+    results.check(out)
     variants = list(dict.fromkeys([BASE, *choose_variants(variant)]))
     if len(variants) == 1:
         raise UsageError(f"--variant {variant}: {BASE} alone is compared with nothing; name another one, say adaptive.")
@@ -226,7 +226,7 @@ def compare_program(
         else:
             said, worth, turn_ms = _bound(folders)
             if not worth:
-                measuring.write(f"{said} Nothing was compared: --launches {LAUNCHES} does it all the same.", out)
+                results.write_table(f"{said} Nothing was compared: --launches {LAUNCHES} does it all the same.", out)
                 return 0
             say(said)
             group = replace(group, tell=lambda paths: _tell(paths, said))

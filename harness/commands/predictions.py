@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from harness.base import git, process, simulation
 from harness.base.errors import Failure, UsageError
 from harness.base.variants import recipe
-from harness.commands import measuring
+from harness.commands import results
 from harness.job.calibrate import Calibration
 from harness.job.session import utc_now
 from harness.sessions.model_points import SCALE, Part
@@ -177,7 +177,7 @@ def write(path: Path, model: Path, predicted: Mapping[Key, Number], left_out: li
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--predict {path} cannot be written ({error.strerror}).") from error
-    measuring.write_whole(json.dumps(content, indent=1) + "\n", path, "--predict")
+    results.write_whole(json.dumps(content, indent=1) + "\n", path, "--predict")
 
 
 def read(path: Path) -> Predictions:

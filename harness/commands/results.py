@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from analysis.gate import files
 from harness.base.archive import SUFFIX
 from harness.base.errors import UsageError
 from harness.base.steps import say
@@ -19,13 +20,14 @@ from harness.sessions.request import parse_list
 
 if TYPE_CHECKING:
     from analysis.evidence import Choice
+import contextlib
+import errno
 import os
 from enum import Enum
 
 from harness.base.errors import there_are
 from harness.base.paths import ROOT, STATE_DIR, VENV, require_clone
 from harness.base.steps import run_step
-from harness.commands import measuring
 from harness.setup import environment
 
 
@@ -158,7 +160,7 @@ def compare(
     if out is None:
         print(text)
     else:
-        measuring.write_whole(text + "\n", out, "--out")
+        write_whole(text + "\n", out, "--out")
     return comparison.status
 
 
@@ -228,3 +230,47 @@ def own_copy(source: Path, anew: bool) -> Path:
 def title(path: Path) -> str:
     """The first heading of a notebook."""
     return next(line[4:].strip() for line in path.read_text().splitlines() if line.startswith("# # "))
+
+
+def check(out: Path | None, option: str = "--out") -> None:
+    """UsageError if no table can be written there: which is better known before it is measured than after."""
+    if out is None:
+        return
+    with _sentence(out, option):
+        if out.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not _special(out):
+            with files.beside(out.absolute().parent, b""):
+                pass
+
+
+def write_table(text: str, out: Path | None) -> None:
+    """The table into a file, or to stdout."""
+    if out is None:
+        print(text)
+    else:
+        write_whole(text, out, "--out")
+
+
+def write_whole(text: str, path: Path, option: str) -> None:
+    """Into a file, whole or not at all; UsageError, with the option that named it, where it cannot be written."""
+    with _sentence(path, option):
+        special = _special(path)
+        partial = path if special else path.with_name(f".{path.name}.part")
+        partial.write_text(text)
+        if not special:
+            partial.replace(path)
+
+
+def _special(path: Path) -> bool:
+    """Whether it is one like /dev/stdout, which no rename may replace."""
+    return path.exists() and not path.is_file()
+
+
+@contextlib.contextmanager
+def _sentence(path: Path, option: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        said = f"{option} {path} cannot be written ({error.strerror}); give a file in a folder that exists."
+        raise UsageError(said) from error
