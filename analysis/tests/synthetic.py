@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -238,3 +238,21 @@ def provenance(name: str, session: Synthetic) -> dict[str, Any]:
 def write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
+
+
+def edited(session: Path, files: str = "*", count: int | None = None) -> Iterator[list[dict[str, Any]]]:
+    """The lines of each of these record files, or of the first so many; written as a loop's body leaves them."""
+    for file in sorted((session / "records").glob(files))[:count]:
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        yield lines
+        write_lines(file, lines)
+
+
+def changed_points(session: Path, files: str = "*", count: int | None = None, **changed: Any) -> Path:
+    """The session with these fields in every point line of these files; those of `point` and `noise` are added."""
+    for lines in edited(session, files, count):
+        for line in lines:
+            if "point" in line:
+                added = changed.keys() & {"point", "noise"}
+                line.update(changed | {name: {**line.get(name, {}), **changed[name]} for name in added})
+    return session

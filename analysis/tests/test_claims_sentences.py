@@ -4,7 +4,6 @@ failed, and noise."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,9 @@ from analysis.measures import Growth, Median, MetricAt, Ratio
 from analysis.records.disturbance import NOISE_FIELDS, disturbance, disturbed
 from analysis.records.load import load
 from analysis.statistics.interval import Interval, chance_above, simultaneous
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, changed_points, edited
 from analysis.tests.test_claims import rows_of, study_session
-from analysis.tests.test_compare import TIMEOUT, Line, changed, timed_out
+from analysis.tests.test_compare import TIMEOUT, timed_out
 
 Points = dict[str, list[dict[str, Any]]]
 RDMA = {"cores": 8, "nics": [{"name": "ib0", "driver": "mlx5_core"}]}
@@ -267,12 +266,14 @@ def p2(session: Path) -> Row:
 def test_a_size_that_failed_keeps_the_worst_size_open(tmp_path: Path) -> None:
     assert p2(send_time(tmp_path / "good")).decision == "reproduced"
 
-    def hang(line: Line) -> Line:
-        return {**line, **TIMEOUT} if line["point"]["size_bytes"] == LARGE else line
+    def hung(session: Path, files: str) -> Path:
+        for lines in edited(session, files):
+            lines[1:-1] = [line | TIMEOUT if line["point"]["size_bytes"] == LARGE else line for line in lines[1:-1]]
+        return session
 
-    row = p2(changed(send_time(tmp_path / "s"), "*adaptive*", hang, 6))
+    row = p2(hung(send_time(tmp_path / "s"), "*adaptive*"))
     assert (row.decision, row.reason) == ("inconclusive", WHY)
-    bare = p2(changed(send_time(tmp_path / "b"), "*bare*", hang, 6))
+    bare = p2(hung(send_time(tmp_path / "b"), "*bare*"))
     assert bare.decision == "inconclusive"
     assert bare.reason.startswith("no reference: the variant bare has no usable samples")
 
@@ -300,9 +301,7 @@ def test_an_mpi_that_failed_is_not_left_out_of_the_best_other(tmp_path: Path) ->
     assert mpich(made.write(tmp_path / "good")).caveat == ""
     failing = timed_out(made.write(tmp_path / "s"), "*openmpi*bare*", 2)
     assert mpich(failing).caveat == f"openmpi bare has no value ({WHY})"
-    skipped = changed(
-        made.write(tmp_path / "k"), "*openmpi*bare*", lambda line: {**line, **TIMEOUT, "status": "skipped"}, 2
-    )
+    skipped = changed_points(made.write(tmp_path / "k"), "*openmpi*bare*", **TIMEOUT | {"status": "skipped"})
     assert mpich(skipped).caveat == "", "what cannot be measured here is no competitor"
     some = timed_out(made.write(tmp_path / "p"), "*openmpi*bare*")
     assert mpich(some).remark == f"1 of 2 launches of openmpi bare failed ({WHY}): the value is of the others"
@@ -323,18 +322,6 @@ def test_growth_does_not_move_to_the_next_smaller_end(tmp_path: Path) -> None:
 VARIANTS = {name: USUAL[name] for name in ("bare", "adaptive")}
 
 
-def with_fields(session: Path, variant: str, **fields: Any) -> Path:
-    """The session with fields of every point of a variant set; a field `noise` is merged into what is there."""
-    for file in (session / "records").glob(f"*.{variant}.jsonl"):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        for line in lines:
-            if "point" in line:
-                line.update({name: value for name, value in fields.items() if name != "noise"})
-                line["noise"] = {**line["noise"], **fields.get("noise", {})}
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return session
-
-
 def p1(session: Path) -> Any:
     return rows_of(claims_table([session]), "P1")[0]
 
@@ -349,17 +336,17 @@ def test_a_quiet_point_decides_without_a_remark(session: Path) -> None:
 
 
 def test_a_disturbed_point_cannot_decide(session: Path) -> None:
-    row = p1(with_fields(session, "adaptive", noise={"steal_s": 0.5}))
+    row = p1(changed_points(session, "*.adaptive.jsonl", noise={"steal_s": 0.5}))
     assert row.decision == "inconclusive"
     assert "the machine was disturbed: something else took" in row.reason
 
 
 def test_a_little_steal_does_not_bar(session: Path) -> None:
-    assert p1(with_fields(session, "adaptive", noise={"steal_s": 0.01})).decision == "reproduced"
+    assert p1(changed_points(session, "*.adaptive.jsonl", noise={"steal_s": 0.01})).decision == "reproduced"
 
 
 def test_samples_that_did_not_converge_are_named_beside_the_decision(session: Path) -> None:
-    row = p1(with_fields(session, "adaptive", converged=False))
+    row = p1(changed_points(session, "*.adaptive.jsonl", converged=False))
     assert row.decision == "reproduced", "the interval over six launches holds their noise"
     assert row.reason == "its samples did not converge: the interval over launches includes that"
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,7 +20,7 @@ from analysis.compare.missing import differences
 from analysis.compare.point_tests import Pair, _points, _session, compare, mean_change
 from analysis.errors import UsageError
 from analysis.statistics.interval import Interval, holm
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, changed_points
 from analysis.tests.test_compare_whole import latency, overlap
 
 FEW = {name: USUAL[name] for name in ("bare", "mpi-async", "adaptive")}
@@ -237,20 +236,11 @@ def test_the_mean_change_by_exchange_is_uniform_without_and_small_with_a_change(
     assert mean_change(made_pairs(rng, 20, 4, 1.1))[1] < 0.01
 
 
-Line = dict[str, Any]
-TIMEOUT: Line = {"status": "timeout", "reason": "did not end within 60 s", "samples": {}}
-
-
-def changed(session: Path, files: str, change: Callable[[Line], Line], count: int = 1) -> Path:
-    """The session with every point line of the first so many of these files changed."""
-    for file in sorted((session / "records").glob(files))[:count]:
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        write_lines(file, [change(line) if "point" in line else line for line in lines])
-    return session
+TIMEOUT = {"status": "timeout", "reason": "did not end within 60 s", "samples": {}}
 
 
 def timed_out(session: Path, files: str = "*adaptive*", count: int = 1) -> Path:
-    return changed(session, files, lambda line: {**line, **TIMEOUT}, count)
+    return changed_points(session, files, count, **TIMEOUT)
 
 
 def of_adaptive(found: Comparison) -> list[PointVerdict]:
@@ -309,7 +299,7 @@ def test_a_launch_without_a_value_leaves_the_point_open(tmp_path: Path, values: 
     new = latency(tmp_path / "new", long=False, seed=3)
     base = latency(tmp_path / "base", long=False)
     assert compare(base, new).status == 0
-    cut = changed(new, "*.0.8.jsonl", lambda line: {**line, "samples": {"latency_s": values}})
+    cut = changed_points(new, "*.0.8.jsonl", samples={"latency_s": values})
     found = compare(base, cut)
     assert (found.regression, found.status) == (False, 1)
     (point,) = [point for point in found.points if point.uncompared]
@@ -319,10 +309,8 @@ def test_a_launch_without_a_value_leaves_the_point_open(tmp_path: Path, values: 
 
 
 def test_a_point_whose_launches_did_different_work_is_refused(tmp_path: Path) -> None:
-    def more(line: Line) -> Line:
-        return {**line, "point": {**line["point"], "work_units": 1100}}
-
-    new = changed(overlap(tmp_path / "new", seed=2, comp_over_comm=(1.0,)), "*adaptive*", more, 2)
+    new = overlap(tmp_path / "new", seed=2, comp_over_comm=(1.0,))
+    changed_points(new, "*adaptive*", 2, point={"work_units": 1100})
     found = compare(overlap(tmp_path / "base", comp_over_comm=(1.0,)), new)
     (point,) = of_adaptive(found)
     assert (point.verdict, point.uncompared, found.status) == (Judgement.CANNOT_TELL, True, 1)

@@ -14,7 +14,7 @@ import pytest
 
 from analysis.compare.comparison import Comparison, Judgement
 from analysis.compare.point_tests import compare
-from analysis.tests.synthetic import USUAL, Synthetic, end, header, write_lines
+from analysis.tests.synthetic import USUAL, Synthetic, changed_points, edited, end, header, write_lines
 
 STOLEN: dict[str, Any] = {"noise": {"steal_s": 0.2}}
 MACHINE = {"cpu_model": "Example CPU", "sockets": 1, "cores": 2}
@@ -78,10 +78,8 @@ def test_a_histogram_is_compared_with_samples_that_were_kept(tmp_path: Path) -> 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf"), -1.0])
 def test_a_histogram_of_impossible_numbers_is_left_out_and_counted(tmp_path: Path, broken: float) -> None:
     new = latency(tmp_path / "new", seed=2)
-    file = new / "records" / "bare.0.8.jsonl"
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    lines[1]["histograms"]["latency_s"]["quantiles"]["0.5"] = broken
-    write_lines(file, lines)
+    for lines in edited(new, "bare.0.8.jsonl"):
+        lines[1]["histograms"]["latency_s"]["quantiles"]["0.5"] = broken
     found = compare(latency(tmp_path / "base"), new)
     assert sorted(point.launches for point in found.points) == [(6, 5), (6, 6)]
     assert any("NEW: samples of 1 point left out as damaged" in note for note in found.notes)
@@ -148,17 +146,9 @@ def test_times_of_zero_are_said(tmp_path: Path) -> None:
     assert "the median of latency_s is not positive in launch" in failed_sentence(found)
 
 
-def marked(session: Path, files: str = "*.jsonl", **changed: Any) -> Path:
-    """Every good point line of these files with these fields changed."""
-    for file in (session / "records").glob(files):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        write_lines(file, [{**line, **changed} if "point" in line else line for line in lines])
-    return session
-
-
 @pytest.mark.parametrize(("slowdown", "status"), [(1.1, 1), (1.0, 1)])
 def test_disturbed_points_are_neither_slower_nor_the_same(tmp_path: Path, slowdown: float, status: int) -> None:
-    new = marked(overlap(tmp_path / "new", seed=2, slowdown=slowdown), **STOLEN)
+    new = changed_points(overlap(tmp_path / "new", seed=2, slowdown=slowdown), **STOLEN)
     found = compare(overlap(tmp_path / "base"), new)
     assert {point.verdict for point in found.points} == {Judgement.CANNOT_TELL}
     assert all("of the measured time in NEW" in point.reason for point in found.points)
@@ -183,7 +173,8 @@ def test_where_many_points_are_disturbed_nothing_is_told_of_all_together(
         "sample_spread": 0.03,
     }
     base = overlap(tmp_path / "base", **made)
-    found = compare(base, marked(overlap(tmp_path / "new", seed=7, slowdown=1.035, **made), disturbed, **STOLEN))
+    new = overlap(tmp_path / "new", seed=7, slowdown=1.035, **made)
+    found = compare(base, changed_points(new, disturbed, **STOLEN))
     assert not any(point.verdict is Judgement.SLOWER for point in found.points)
     assert (found.verdict, found.regression, found.status) == (verdict, verdict is Judgement.SLOWER, 1)
     barred = "Not decided over all points: 3 of 18 were disturbed; by the others alone slower: measure again."
@@ -206,7 +197,7 @@ def test_one_disturbed_point_of_many_does_not_bar_the_others(tmp_path: Path) -> 
 
 def test_launches_that_did_not_converge_are_counted_in_every_verdict(tmp_path: Path) -> None:
     base = overlap(tmp_path / "base")
-    new = marked(overlap(tmp_path / "new", seed=2, slowdown=1.1), converged=False)
+    new = changed_points(overlap(tmp_path / "new", seed=2, slowdown=1.1), converged=False)
     found = compare(base, new)
     assert found.verdict is Judgement.SLOWER
     assert all("not converged in 6 of 6 launches of NEW" in point.reason for point in found.points)

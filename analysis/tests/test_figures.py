@@ -33,7 +33,17 @@ from analysis.records.load import load
 from analysis.report.findings import sections
 from analysis.report.report import build_report
 from analysis.studies.gemini import Runtime
-from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, end, header, write_lines
+from analysis.tests.synthetic import (
+    LIMITED,
+    MB,
+    USUAL,
+    Behaviour,
+    Synthetic,
+    edited,
+    end,
+    header,
+    write_lines,
+)
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_compare import timed_out
 from analysis.words import bytes_text, plain, seconds_text
@@ -393,11 +403,9 @@ def test_two_sessions_have_a_map_each_and_none_of_their_middle(tmp_path: Path) -
 
 def test_a_map_says_how_many_settings_it_does_not_show(tmp_path: Path) -> None:
     _, session = of_both(tmp_path, "send-time", **SWEPT)
-    for file in (session / "records").glob("*.001.adaptive.jsonl"):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for lines in edited(session, "*.001.adaptive.jsonl"):
         for line in lines[1:-1]:
             line["point"]["burst"] = 20
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     drawn = figures(session)["overlap_map-send-time-both"]
     assert "12 points of other sessions or settings are in the table alone." in drawn.caption
 

@@ -21,7 +21,7 @@ from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.studies import costs
 from analysis.studies.costs import FOLDER, STUDY, Piece, measured
 from analysis.studies.harm import document, harmed, undecided
-from analysis.tests.synthetic import end, header, write_lines
+from analysis.tests.synthetic import changed_points, edited, end, header, write_lines
 from analysis.tests.test_claims import rows_of, study_session
 
 
@@ -86,12 +86,10 @@ def test_what_leads_and_which_way_is_better_is_as_the_records_declare(
     tmp_path: Path, better: str, expected: Harm
 ) -> None:
     session = made(tmp_path, 0.9, "transfers")
-    for file in (session / "records").iterdir():
-        head, *rest = [json.loads(line) for line in file.read_text().splitlines()]
-        declared = {"comp_s": ("s", "lower", False), "transfers": ("1", better, True)}
-        names = ("unit", "better", "leading")
-        head["header"]["quantities"] = {name: dict(zip(names, x, strict=True)) for name, x in declared.items()}
-        write_lines(file, [head, *rest])
+    declared = {"comp_s": ("s", "lower", False), "transfers": ("1", better, True)}
+    names = ("unit", "better", "leading")
+    for lines in edited(session):
+        lines[0]["header"]["quantities"] = {name: dict(zip(names, x, strict=True)) for name, x in declared.items()}
     (row,) = rows(Evidence(load([session])))
     assert (row.quantity, row.cells["adaptive"].harm) == ("transfers", expected)
 
@@ -103,10 +101,8 @@ def test_fewer_launches_than_an_interval_takes_decide_nothing(tmp_path: Path) ->
 
 def test_a_launch_of_which_the_engine_stood_down_is_a_failure_whatever_its_time(tmp_path: Path) -> None:
     session = made(tmp_path, 1.0)
-    file = session / "records" / "mpich.adaptive3.jsonl"
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    lines[1] |= {"status": "failed", "reason": "the engine did not run on rank 0: it was switched off"}
-    write_lines(file, lines)
+    why = "the engine did not run on rank 0: it was switched off"
+    changed_points(session, "mpich.adaptive3.jsonl", status="failed", reason=why)
     assert verdict(session) is Harm.FAILED
     text = document(Evidence(load([session])))
     assert "| stencil wave | mpich | total_s | 0.01 | failed |" in text
@@ -115,10 +111,8 @@ def test_a_launch_of_which_the_engine_stood_down_is_a_failure_whatever_its_time(
 
 def test_a_result_that_is_wrong_on_one_rank_is_a_failure(tmp_path: Path) -> None:
     session = made(tmp_path, 1.0)
-    file = session / "records" / "mpich.adaptive3.jsonl"
-    first, good, last = [json.loads(line) for line in file.read_text().splitlines()]
-    wrong = good | {"rank": 1, "status": "failed", "reason": "the payload differs"}
-    write_lines(file, [first, good, wrong, last])
+    for lines in edited(session, "mpich.adaptive3.jsonl"):
+        lines.insert(2, lines[1] | {"rank": 1, "status": "failed", "reason": "the payload differs"})
     assert verdict(session) is Harm.FAILED
 
 
@@ -196,10 +190,8 @@ def test_an_engine_that_does_nothing_harms_no_workload_of_many() -> None:
 
 def test_what_cannot_be_told_is_counted_with_what_could_have_been_seen(tmp_path: Path) -> None:
     session = made(tmp_path, 1.0)
-    for number, file in enumerate(sorted((session / "records").glob("*.adaptive*"))):
-        lines = [json.loads(one) for one in file.read_text().splitlines()]
+    for number, lines in enumerate(edited(session, "*.adaptive*")):
         lines[1]["samples"]["total_s"] = [0.01 * (0.97 + 0.015 * number)] * 3
-        write_lines(file, lines)
     found = rows(Evidence(load([session])))
     (row,) = found
     cell = row.cells["adaptive"]

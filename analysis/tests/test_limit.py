@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,9 +26,8 @@ from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import Interval
 from analysis.statistics.pairs import of_pairs, together
 from analysis.studies.harm import document, harmed, undecided
-from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic, end, header, write_lines
+from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic, changed_points, edited, end, header, write_lines
 from analysis.tests.test_metrics import exact, metric
-from analysis.tests.test_verdict import changed_points
 
 ONE_POINT = {"comp_over_comm": (1.0,), "launches": 6}
 
@@ -54,14 +52,12 @@ def test_the_best_interval_is_judged_at_the_point_of_the_others(tmp_path: Path) 
 def test_no_launch_is_judged_at_the_interval_that_it_chose(tmp_path: Path) -> None:
     """Each half is lucky at another interval: chosen and judged on the same launches, it would look perfect."""
     session = made_of(0.8, 0.8, wakes={500: 0.0, 2000: 0.0}).write(tmp_path / "s")
-    for file in (session / "records").glob("*.limit.jsonl"):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for lines in edited(session, "*.limit.jsonl"):
         lucky = (500, 2000)[lines[0]["header"]["context"]["repetition"] % 2]
         for line in lines[1:-1]:
             if line["point"]["wake_us"] == lucky:
                 for part in ("total_s", "post_s", "comp_in_s", "wait_s"):
                     line["samples"][part] = [0.9 * value for value in line["samples"][part]]
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     row = metric(evaluate(load([session])), "overlap_efficiency", "limit")
     assert row["value"] == pytest.approx(0.8, abs=1e-3)
     assert "500 µs or 2000 µs" in row["note"]
@@ -358,10 +354,8 @@ def test_one_launch_has_no_interval_and_says_so(tmp_path: Path) -> None:
 
 def test_a_file_whose_pairs_are_broken_is_told(tmp_path: Path) -> None:
     folder = session_of(tmp_path / "s", 0.0, launches=6)
-    file = next(iter(sorted((folder / "records").iterdir())))
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    lines[1]["samples"]["armed"][:2] = [1, 1]
-    write_lines(file, lines)
+    for lines in edited(folder, count=1):
+        lines[1]["samples"]["armed"][:2] = [1, 1]
     (problem,) = load([folder]).problems[-1:]
     assert "not one repetition with the engine" in str(problem)
 

@@ -4,7 +4,6 @@ metrics: the truth that the synthetic sessions were made with must come out."""
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.formulas import METRICS, Times, suspicious, undefined
 from analysis.records.load import load
-from analysis.tests.synthetic import MB, Behaviour, Synthetic
+from analysis.tests.synthetic import MB, Behaviour, Synthetic, edited
 from harness.codes.benchmark_output import imb
 from harness.codes.tests.outputs import SAMPLES
 
@@ -204,12 +203,10 @@ def test_the_acknowledgement_is_subtracted(tmp_path: Path) -> None:
 def test_an_acknowledgement_that_came_meanwhile_is_not_subtracted(tmp_path: Path) -> None:
     session = exact(comp_over_comm=(1.0,), sizes=(1024,)).write(tmp_path / "s")
     own = ("post_s", "comp_in_s", "wait_s")
-    for file in (session / "records").glob("*adaptive*"):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for lines in edited(session, "*adaptive*"):
         for samples in (line["samples"] for line in lines if line.get("samples")):
             samples["total_s"] = [sum(parts) for parts in zip(*(samples[name] for name in own), strict=True)]
             whole = samples["total_s"][0]
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     row = metric(evaluate(load([session])), "send_time", "adaptive")
     assert [row[name] for name in ("low", "value", "high")] == pytest.approx([whole] * 3, abs=2e-9)
 

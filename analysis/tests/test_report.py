@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,8 @@ from analysis.report import page_tables
 from analysis.report.page_tables import words
 from analysis.report.points import Points
 from analysis.report.report import build_report
-from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, write_lines
+from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, changed_points, edited
 from analysis.tests.test_claims import study_session
-from analysis.tests.test_verdict import changed_points
 from analysis.words import added_text
 
 
@@ -196,12 +194,10 @@ def gaps(folder: Path, **transports: dict[str, Any] | None) -> list[list[str]]:
     """Of a session in which each variant's ranks had such a transport; None: they had no engine."""
     behaviour = {name: USUAL.get(name, Behaviour(0.1, 1.0)) for name in transports}
     made = Synthetic(mpis={"openmpi": behaviour}, launches=2, samples=5, comp_over_comm=(1.0,)).write(folder)
-    for file in (made / "records").glob("*.jsonl"):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for lines in edited(made):
         transport = transports[lines[0]["header"]["context"]["variant"]]
         for rank in lines[-1]["end"]["ranks"]:
             rank["engine"] = {"preset": "any", "active": True, "transport": transport} if transport else None
-        write_lines(file, lines)
     records = load([made])
     return [row for row in page_tables.gaps(records, evaluate(records))["rows"] if row[3] == "transport"]
 
@@ -247,13 +243,10 @@ def cells(session: Path, column: str) -> dict[str, str]:
 def with_energy(folder: Path, told: dict[str, list[dict[str, Any]]]) -> Path:
     """A session in whose launches of these variants each rank's machine told this of its energy."""
     session = made(folder, launches=3)
-    for file in (session / "records").iterdir():
-        *lines, last = map(json.loads, file.read_text().splitlines())
-        for rank, energy in zip(
-            last["end"]["ranks"], told.get(lines[0]["header"]["context"]["variant"], []), strict=False
-        ):
+    for lines in edited(session):
+        energies = told.get(lines[0]["header"]["context"]["variant"], [])
+        for rank, energy in zip(lines[-1]["end"]["ranks"], energies, strict=False):
             rank["energy"] = energy
-        write_lines(file, [*lines, last])
     return session
 
 
@@ -310,9 +303,8 @@ def test_energy_is_as_slurm_counted_where_ranks_could_not_read_it(
     tmp_path: Path, ranks: list[dict[str, Any]], slurm: dict[str, Any], energy: str | None, said: str
 ) -> None:
     session = with_energy(tmp_path / "s", {"adaptive": ranks})
-    for file in (session / "records").glob("*adaptive*"):
-        *lines, last = map(json.loads, file.read_text().splitlines())
-        write_lines(file, [*lines, {"end": last["end"] | {"energy": slurm, "launch_s": 3.0}}])
+    for lines in edited(session, "*adaptive*"):
+        lines[-1]["end"] |= {"energy": slurm, "launch_s": 3.0}
     records = load([session])
     assert not records.problems
     table = page_tables.launches(records)

@@ -24,7 +24,7 @@ from analysis.report import chart
 from analysis.report.paper import write_paper
 from analysis.report.sentences import verdict
 from analysis.studies.scaling import by_ranks
-from analysis.tests.synthetic import MB, USUAL, Synthetic
+from analysis.tests.synthetic import MB, USUAL, Synthetic, edited
 
 
 def _emulated_session(folder: Path) -> Path:
@@ -265,11 +265,9 @@ def test_the_tables_say_what_is_saved_and_that_nothing_was_measured(tmp_path: Pa
 def test_the_collectives_stand_beside_the_papers(tmp_path: Path) -> None:
     session = Synthetic(MPICH, "collective-overlap", ("all-to-one",), (MB,), (1.0,), launches=1, samples=3, ranks=8)
     folder = session.write(tmp_path / "r1")
-    for file in (folder / "records").iterdir():
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for lines in edited(folder):
         for line in lines[1:-1]:
             line["point"]["collective"] = "igather"
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     text = tables.document(_evidence([folder]))
     assert "8 ranks, 1 MB" in text
     (row,) = [line for line in text.splitlines() if line.startswith("| Igather |")]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.sweep import Sweep
 from analysis.records.load import load
-from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic
+from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, edited
 
 SIZES = (MB // 4, MB, 4 * MB)
 
@@ -29,13 +28,11 @@ def swept(
     """A session whose launches of adaptive each had one value of every setting."""
     variants = {name: LIMITED[name] for name in names}
     Synthetic(mpis={"mpich": variants}, sizes=sizes, comp_over_comm=ratios, launches=4, samples=5).write(folder)
-    for path in sorted((folder / "records").glob("*adaptive.jsonl")):
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for lines in edited(folder, "*adaptive.jsonl"):
         turn = lines[0]["header"]["context"]["repetition"]
         values = {name: given[turn % 2 if place else turn // 2] for place, (name, given) in enumerate(settings.items())}
         for line in lines[1:-1]:
             line["point"] |= values
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return Evidence(load([folder]))
 
 
@@ -107,12 +104,10 @@ def test_a_map_of_two_settings_is_of_one_session(tmp_path: Path) -> None:
         variants = {"bare": USUAL["bare"], "adaptive": Behaviour(efficiency)}
         folder = tmp_path / name
         Synthetic(mpis={"mpich": variants}, comp_over_comm=(1.0,), launches=4, samples=5).write(folder)
-        for path in sorted((folder / "records").glob("*adaptive.jsonl")):
-            lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for lines in edited(folder, "*adaptive.jsonl"):
             turn = lines[0]["header"]["context"]["repetition"]
             for line in lines[1:-1]:
                 line["point"] |= {"burst": (1, 20)[turn % 2], "rest_us": (0, 1000)[turn // 2]}
-            path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     records = load([tmp_path / "one", tmp_path / "two"])
     drawn = Sweep("overlap-ratio")(Evidence(records), "made up")
     assert [figure.points["session"].unique().tolist() for figure in drawn] == [["one"], ["two"]]

@@ -19,7 +19,7 @@ from analysis.compare.matched_points import Measured as Point
 from analysis.errors import UsageError
 from analysis.records.load import load
 from analysis.records.read import Quantity
-from analysis.tests.synthetic import Behaviour
+from analysis.tests.synthetic import Behaviour, changed_points, edited
 from analysis.tests.tuning_searches import BEHAVIOURS, SIDES, confirmed, made, search_session
 from analysis.tuning import confirmation, document, elimination, figures, search_records
 from analysis.tuning.search_records import (
@@ -55,16 +55,15 @@ def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) ->
     assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
 
 
-def changed_end(file: Path, **end: Any) -> str:
-    """The record with another end line."""
-    *lines, last = file.read_text().splitlines()
-    return "\n".join([*lines, json.dumps({"end": json.loads(last)["end"] | end})]) + "\n"
+def change_end(folder: Path, files: str, **end: Any) -> None:
+    for lines in edited(folder, files):
+        lines[-1]["end"] |= end
 
 
 def test_a_launch_that_hung_counts_in_the_mean_and_not_in_how_long_one_takes(tmp_path: Path) -> None:
     folder = search_session(tmp_path / "s", BEHAVIOURS)
-    for file in (folder / "records").iterdir():
-        file.write_text(changed_end(file, launch_s=81.0 if file.name == "x.0.s001.jsonl" else 1.0))
+    change_end(folder, "*", launch_s=1.0)
+    change_end(folder, "x.0.s001.jsonl", launch_s=81.0)
     found = search_records.read(folder)
     assert (found.seconds, found.with_hangs) == (1.0, 11.0)
 
@@ -73,10 +72,8 @@ def test_a_launch_that_ends_badly_behind_its_last_point_failed(tmp_path: Path) -
     folder = search_session(tmp_path / "s", BEHAVIOURS)
     crash = {"status": "failed", "reason": "exit status 139; last words: MPI_Finalize"}
     for side in ("s001", DEFAULT):
-        file = folder / "records" / f"x.1.{side}.jsonl"
-        file.write_text(changed_end(file, **crash))
-    cut = folder / "records" / "x.1.s002.jsonl"
-    cut.write_text(changed_end(cut, status="interrupted", reason="the job was told to stop"))
+        change_end(folder, f"x.1.{side}.jsonl", **crash)
+    change_end(folder, "x.1.s002.jsonl", status="interrupted", reason="the job was told to stop")
     found = search_records.read(folder)
     assert found.failures == {"s001": crash["reason"], DEFAULT: crash["reason"]}
     assert found.failed_in == {"s001": 1, DEFAULT: 1} and set(found.scores["s001"]) == {0}
@@ -87,11 +84,9 @@ def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp
     for side in ("s001", DEFAULT):
         file = folder / "records" / f"x.0.{side}.jsonl"
         file.with_suffix(".r1.jsonl").write_text(file.read_text())
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        for line in lines[1:-1]:
-            line |= {"status": "failed", "reason": "wrong data", "samples": {}}
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        file.write_text(changed_end(file, status="failed", reason="wrong data"))
+        failed = {"status": "failed", "reason": "wrong data"}
+        changed_points(folder, file.name, samples={}, **failed)
+        change_end(folder, file.name, **failed)
     assert search_records.read(folder).failures == {"s001": "wrong data"}
 
 
@@ -182,14 +177,12 @@ def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_p
     """As with FI_TCP_NODELAY=0: alone it took longer than the whole step, in which it had come meanwhile."""
     folder = search_session(tmp_path / "s", BEHAVIOURS)
     before = search_records.read(folder).plain["s001"]
-    for file in (folder / "records").glob("*.s001.jsonl"):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for lines in edited(folder, "*.s001.jsonl"):
         for line in lines:
             if samples := line.get("samples"):
                 total = samples["total_s"]
                 samples |= {"post_s": [0.0 for _ in total], "ack_s": [2 * one for one in total]}
                 samples["wait_s"] = [whole - part for whole, part in zip(total, samples["comp_in_s"], strict=True)]
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert search_records.read(folder).plain["s001"] == pytest.approx(before, abs=0.02)
 
 

@@ -18,7 +18,7 @@ from analysis.report.answer import _pays
 from analysis.report.findings import sections
 from analysis.report.sentences import MpiVerdict, verdict
 from analysis.statistics.interval import Interval
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, changed_points, edited, write_lines
 
 VARIANTS = {"bare": Behaviour(0.95, 1.03), "adaptive": USUAL["adaptive"]}
 
@@ -26,16 +26,6 @@ VARIANTS = {"bare": Behaviour(0.95, 1.03), "adaptive": USUAL["adaptive"]}
 def session(folder: Path, **changed: Any) -> Path:
     made = {"mpis": {"mpich": VARIANTS}, "launches": 6, "samples": 12, "comp_over_comm": (1.0,), **changed}
     return Synthetic(**made).write(folder)
-
-
-def changed_points(session: Path, files: str, **changed: Any) -> Path:
-    """Every point line of these files with the fields changed; those of `point` added to the point."""
-    for file in (session / "records").glob(files):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        point = changed.get("point", {})
-        lines = [{**x, **changed, "point": {**x["point"], **point}} if "point" in x else x for x in lines]
-        write_lines(file, lines)
-    return session
 
 
 def told(*sessions: Path) -> list[MpiVerdict]:
@@ -228,10 +218,8 @@ def test_findings_of_two_sessions_are_told_apart(tmp_path: Path) -> None:
 def with_two_periods(folder: Path) -> Path:
     """A session that measured every point at two values of a parameter that has no words of its own."""
     one = changed_points(session(folder, launches=2), "*", point={"period_us": 10})
-    for file in (one / "records").glob("*"):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        more = [{**line, "point": {**line["point"], "period_us": 20}} for line in lines if "point" in line]
-        write_lines(file, [*lines[:-1], *more, lines[-1]])
+    for lines in edited(one):
+        lines[-1:-1] = [line | {"point": line["point"] | {"period_us": 20}} for line in lines[1:-1]]
     return one
 
 
