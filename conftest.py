@@ -22,7 +22,7 @@ LONGEST = [
     "progress_engine/tests/third_party/test_mpi4py.py",
     *(f"harness/tests/test_{name}.py" for name in (
         "docs", "gate_on_slurm", "faults", "guide", "faults_sessions", "runs", "plain_reframe", "third_party",
-        "ci_examples", "compare_program", "measuring_commands", "every_mpi", "gate_whole", "programs",
+        "compare_program", "measuring_commands", "every_mpi", "gate_whole", "programs",
         "tune_whole",
     )),
     "workloads/tests/test_applications.py",

@@ -99,19 +99,6 @@ def test_no_sentence_of_a_page_is_too_long(page: Path) -> None:
     assert [one for one in sentences(page.read_text()) if len(one.split()) > MOST_WORDS] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("One goes on in\nthe next line. Two: **A** (b).\n", ["One goes on in the next line.", "Two:", "**A** (b)."]),
-        ("# Left out\n**Title.** A [link](a-page.md)\n\n    code\n", ["**Title.", "A [link]"]),
-        ("An end\n- item; `one`\n\n2. two: three\n", ["An end", "item;", "`one`", "two: three"]),
-        ("| head | |\n|---|---|\n| One. Two | three |\n", ["head", "One.", "Two", "three"]),
-    ],
-)
-def test_sentences_of_paragraphs_items_and_cells(text: str, expected: list[str]) -> None:
-    assert sentences(text) == expected
-
-
 def taken(arguments: list[str]) -> None:
     try:
         take(arguments)

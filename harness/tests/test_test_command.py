@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from harness.base import process, steps
+from harness.base import process
 from harness.base.paths import ROOT
 from harness.commands.test import (
     ASAN,
@@ -47,25 +46,6 @@ def test_each_test_runs_once() -> None:
         assert runs(marks, DEFAULT) == (not marks & {"full", "alone", "long"})
         assert runs(marks, FAST) == (not marks)
     assert ["--dist=loadscope" in group for group in groups(FULL).values()] == [True, False]
-
-
-def test_what_runs_whole_sessions_begins_first(pytestconfig: pytest.Config) -> None:
-    (first,) = {tuple(one.LONGEST) for one in pytestconfig.pluginmanager.get_plugins() if hasattr(one, "LONGEST")}
-    files = {path: path.read_text() for path in (ROOT / "harness" / "tests").glob("test_*.py")}
-    running = [path for path, text in files.items() if re.search(r"[ (]Running\(|bench\(\*?RUN", text)]
-    assert {str(path.relative_to(ROOT)) for path in running} <= set(first)
-    assert all((ROOT / path).is_file() for path in first)
-
-
-def test_a_process_of_the_tests_waits_for_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its sessions take a lock of the machine of its own."""
-    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
-        assert worker in os.environ[steps.MACHINE_LOCK]
-    monkeypatch.setenv(steps.MACHINE_LOCK, str(tmp_path / "one"))
-    with steps.machine_alone("a session"):
-        assert steps.machine_holder().startswith("a session, PID")
-        monkeypatch.setenv(steps.MACHINE_LOCK, str(tmp_path / "other"))
-        assert steps.machine_holder() == ""
 
 
 def test_what_is_built_and_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,14 +111,6 @@ SENSITIVE = [
 
 def script(*words: str) -> process.Answer:
     return process.answer([str(ROOT / ".ci" / "beside_load"), *words], None, dict(os.environ))
-
-
-def test_it_runs_a_command_beside_a_process_on_each_cpu_until_it_fails(tmp_path: Path) -> None:
-    cpus = len(os.sched_getaffinity(0))
-    spinning = 'pgrep --count --full "^bash -c while :; do :; done spins for $PPID$"'
-    there = f"until [ $({spinning}) -ge {cpus} ]; do sleep 0.1; done"
-    said = script("sh", "-c", f"{there}; echo >> {tmp_path}/runs; [ $(wc -l < {tmp_path}/runs) -lt 2 ] || exit 7")
-    assert said.status == 7 and f"2 of 5 beside {cpus} spinning" in said.out, said
 
 
 @pytest.mark.full

@@ -65,19 +65,6 @@ def test_the_answers_are_the_same_on_two_nodes(results: Path, tmp_path: Path) ->
     assert check(log.read_text(), found, "where.c") == IN_C | MPI_4
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--depth", "2", "/profiles"), "--depth and --regions are of a run"),
-        (("--mpi", "mpich", "--regions", "all", "--", "true"), "--regions all: there are names and levels."),
-    ],
-)
-def test_a_call_that_cannot_be_meant_is_a_sentence(words: tuple[str, ...], said: str) -> None:
-    done = bench("where", *words)
-    assert done.returncode == 2
-    assert said in done.stderr
-
-
 @pytest.mark.full
 @pytest.mark.usefixtures("results")
 def test_a_program_that_fails_is_not_told_of() -> None:

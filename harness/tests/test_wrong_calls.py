@@ -35,6 +35,13 @@ WRONG = {
     "site check absent.py": "absent.py is not there: ./bench site new absent.py writes one",
     "site new site.yaml": "so its name ends in .py",
     "vcluster up --rate 5XB": "a rate is like 100mbit, 1gbit or 2.5gbit, not '5XB'",
+    **{
+        f"rdma-lab up --build debian-mpich --rate '{rate}'": "a rate is like 20mbit"
+        for rate in ("fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit")
+    },
+    "rdma-lab up --build debian-mpich --memory 100": "768 MB",
+    "rdma-lab up --build debian-mpich --memory 100000000": "needs 200000512 MB of memory",
+    "rdma-lab up --build mpich": "have no MPI 'mpich'. They have: debian-mpich, debian-openmpi.",
     "notebook absent": "no notebook 'absent'",
     "completion bsh": "Is bash or zsh meant? There are: bash, zsh, fish.",
     "test --fast --full": "--fast and --full exclude each other",
@@ -95,6 +102,8 @@ WRONG = {
     "where nowhere": "nowhere holds no profile",
     "where --mpi mpich": "No program is named",
     "where --mpi mpich --variant bare -- true": "name one with the engine's library in it",
+    "where --depth 2 /profiles": "--depth and --regions are of a run",
+    "where --mpi mpich --regions all -- true": "--regions all: there are names and levels.",
     "where --mpi mpich,openmpi -- true": "a program is linked to one MPI, name that",
     "nodes --system=local --nodes=1": "Invalid value for '--nodes'",
     "nodes --launches=0": "Invalid value for '--launches'",
@@ -170,6 +179,8 @@ WRONG = {
     f"{PROGRAM} --variant bare -- true": "bare alone is compared with nothing",
     f"{PROGRAM},openmpi -- true": "a program is linked to one MPI",
     f"{PROGRAM} -n 0 -- true": "Invalid value for '-n'",
+    "smpi -- pencil_fft transform": "pencil_fft: microbench or minighost is wanted",
+    "smpi -- minighost exchange --point 'a=1 2'": "'a=1 2': smpirun takes no word with a blank",
     "spack concretize mpch --site x": "no environment 'mpch'. Is mpich or",
     "spack site x --template infinband": "no template 'infinband'. Is infiniband meant?",
     "apps remove": "leave it out to list, or say install",

@@ -153,14 +153,10 @@ def test_what_cannot_run_is_refused(words: tuple[str, ...], sentence: str) -> No
     assert done.stderr.count("\n") == 1
 
 
-def test_wrong_calls_are_a_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_ranks_than_the_platform_has_hosts_are_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(simulation.VARIABLE, "vcluster")
-    for words, said in {
-        ("--", "pencil_fft", "transform"): "pencil_fft: microbench or minighost is wanted",
-        ("--", *EXCHANGE, "--point", "a=1 2"): "'a=1 2': smpirun takes no word with a blank",
-    }.items():
-        assert main(["smpi", *words]) == 2, words
-        assert said in capsys.readouterr().err
     monkeypatch.setattr(simulation, "host_names", lambda _: ["node-0"])
     assert main(["smpi", "--", *EXCHANGE]) == 2
     assert "-n 2: the platform of vcluster has 1 hosts" in capsys.readouterr().err
