@@ -60,7 +60,7 @@ def draw_all(evidence: Evidence, provenance: str, subjects: Sequence[Subject] = 
     return [
         replace(_marked(drawn, evidence), subject=subject.id)
         for subject in subjects
-        if subject.beside_records or subject.recorded(evidence.records)
+        if subject.outside_records or subject.recorded(evidence.records)
         for figure in subject.figures
         for drawn in figure(evidence, provenance)
     ]

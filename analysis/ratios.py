@@ -30,7 +30,7 @@ from analysis.records.load import Records, load
 from analysis.records.read import BEFORE, judged_by
 from analysis.statistics.bootstrap import middle, ratio_of_medians
 from analysis.statistics.interval import TAIL, Interval, chance_above, chance_below, holm, simultaneous
-from analysis.statistics.pairs import exponential, ratio_of_pairs, together
+from analysis.statistics.pairs import exponential, random_effects, ratio_of_pairs
 from analysis.words import point_words
 
 
@@ -200,7 +200,7 @@ def pooled(found: Iterable[tuple[str, Interval]]) -> Interval:
     means = [np.mean([value for value, _ in ones]) for ones in of_workload.values()]
     errors = [math.sqrt(sum(error**2 for _, error in ones)) / len(ones) for ones in of_workload.values()]
     kind = f"95 % interval over {len(means)} workloads"
-    return exponential(together(means, errors, kind))
+    return exponential(random_effects(means, errors, kind))
 
 
 def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:

@@ -113,7 +113,7 @@ class Subject:
     claims: tuple[Claim, ...] = ()
     figures: tuple[Figure, ...] = ()
     note: str = ""
-    beside_records: bool = False
+    outside_records: bool = False
 
     def covers(self, study: str) -> bool:
         """Whether a study that is run is one of this subject's."""

@@ -18,7 +18,7 @@ from reframe.core.builtins import run_before
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS
 from harness.codes.code import Case, Code
-from harness.codes.find import Found, beside, find
+from harness.codes.find import Found, find, near
 from harness.job.program import Program, another_mpi
 from reframe_checks.systems.extras import extras_of_environment
 from spack_env import site_environment as spack
@@ -94,7 +94,7 @@ def _fill(case: Case, found: Found, folder: Path) -> str:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
     for patterns in case.copies:
-        source = beside(found, patterns)
+        source = near(found, patterns)
         if source is None:
             return f"it lacks {patterns[0].rpartition('/')[2]}, which is installed with it ({found.path})"
         shutil.copy(source, folder)

@@ -296,18 +296,18 @@ def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha
         how = " and undisturbed" if sound else " and without more failures in NEW" if tested else ""
         sentence = f"No point was measured in both sessions with at least two launches each{how}."
         return SessionVerdict(Judgement.CANNOT_TELL, sentence)
-    together, overall = _together(usable, margin, alpha)
+    over_all, overall = _over_all(usable, margin, alpha)
     disturbed = len(sound) - len(usable)
     barred = None
     if disturbed > MANY * len(sound):
-        would = f" by the others alone {together.value}: measure again" if together else " measure again"
+        would = f" by the others alone {over_all.value}: measure again" if over_all else " measure again"
         overall = f"Not decided over all points: {disturbed} of {len(sound)} were disturbed;{would}."
-        together, barred = None, together
+        over_all, barred = None, over_all
     slower = sum(point.verdict is Judgement.SLOWER for point in points)
     faster = sum(point.verdict is Judgement.FASTER for point in points)
-    if slower or together is Judgement.SLOWER:
+    if slower or over_all is Judgement.SLOWER:
         return SessionVerdict(Judgement.SLOWER, f"Slower: {points_text(slower)}; faster: {faster}. {overall}", barred)
-    if faster or together:
+    if faster or over_all:
         return SessionVerdict(Judgement.FASTER, f"Faster: {points_text(faster)}; none is slower. {overall}", barred)
     same = sum(point.verdict is Judgement.SAME for point in points)
     if same == len(points):
@@ -317,7 +317,7 @@ def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha
     return SessionVerdict(Judgement.CANNOT_TELL, f"{shown} {overall}", barred)
 
 
-def _together(pairs: list[Pair], margin: float, alpha: float) -> tuple[Judgement | None, str]:
+def _over_all(pairs: list[Pair], margin: float, alpha: float) -> tuple[Judgement | None, str]:
     """What all points together show, None where that is no difference; and their mean in words."""
     mean, p = mean_change(pairs)
     work = float(np.mean([pair.work_change for pair in pairs]))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 @contextlib.contextmanager
-def beside(folder: Path, content: bytes) -> Iterator[Path]:
+def partial_file(folder: Path, content: bytes) -> Iterator[Path]:
     """A hidden file in this folder with this content, which is taken away again. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
     try:
@@ -28,4 +28,4 @@ def beside(folder: Path, content: bytes) -> Iterator[Path]:
 def trial(folder: Path) -> contextlib.AbstractContextManager[Path]:
     """A file that is tried where this folder is, or would be made. Raises OSError if none can be."""
     here = next(one for one in (folder, *folder.absolute().parents) if one.exists())
-    return beside(here, b"")
+    return partial_file(here, b"")

@@ -113,7 +113,7 @@ class Measurement:
 
     def check_run_rounds(self, study: str) -> int:
         """In how many rounds of a study each of the things that the check run measures has a value."""
-        places = [self.check_run.get(f"{what}{beside(study, self.studies)}", {}) for what in (COMPUTATION, TRANSFER)]
+        places = [self.check_run.get(f"{what}{_of_study(study, self.studies)}", {}) for what in (COMPUTATION, TRANSFER)]
         return len(set.intersection(*({turn for rounds in of.values() for turn in rounds} for of in places)))
 
     def complete_rounds(self) -> list[int]:
@@ -124,7 +124,7 @@ class Measurement:
         return sorted(complete, key=lambda turn: (max(series.begun.get(turn, 0) for series in self.series), turn))
 
 
-def beside(study: str, studies: Sequence[str]) -> str:
+def _of_study(study: str, studies: Sequence[str]) -> str:
     """What is behind the names of what the check run of a study measures: of several studies each has its own. They are
     jobs one after the other, perhaps on other nodes: what one of them saw says nothing of another one's rounds."""
     return f" beside {study}" if len(studies) > 1 else ""
@@ -349,7 +349,7 @@ def _check_run(records: Records, studies: Sequence[str]) -> dict[str, dict[str, 
             continue
         facts = launches.loc[launch]
         hosts: list[str] = list(facts["hosts"])
-        half, behind = max(1, len(hosts) // 2), beside(str(facts["study"]), studies)
+        half, behind = max(1, len(hosts) // 2), _of_study(str(facts["study"]), studies)
         for row in rows.to_dict("records"):
             rank, quantity = int(row["rank"]), row["quantity"]
             seconds = float(np.median(records.series_values(row["first"], row["count"])))

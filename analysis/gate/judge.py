@@ -25,7 +25,7 @@ from analysis.errors import UsageError
 from analysis.gate import gate_records, history, rule, slow_nodes
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.gate_records import BASE, CONTROL, SIDES, Measurement, Series, own
-from analysis.gate.outcome import NEW, CheckRun, GateFound, Odd, PointFound, Verdict
+from analysis.gate.outcome import NEW, CheckRun, GateFound, PointFound, SlowPart, Verdict
 from analysis.gate.rule import Rule, State
 from analysis.gate.slow_nodes import COMPUTATION, TRANSFER, Places
 from analysis.records.frames import NOT_RUN
@@ -47,7 +47,7 @@ def judge(
     of a side which its MPI is not shown to take, in words. `unread`: why earlier gates are not known, if they cannot
     be read."""
     rule = Rule(margin=found.plan.margin)
-    slow, check_run = slow_nodes.odd(found.check_run), _check_run(found.check_run)
+    slow, check_run = slow_nodes.slow_parts(found.check_run), _check_run(found.check_run)
     seen = {study: _seen(part, rule, ended) for study, part in found.parts().items()}
     state, points = _whole(seen, found), [point for one in seen.values() for point in one.points]
     used = sorted(one.rounds for one in seen.values())
@@ -88,7 +88,7 @@ def _unknown(check_run_trouble: str, unread: str) -> str:
 
 
 def _beside_the_candidate(
-    verdict: Verdict, sentence: str, untaken: Sequence[str], slow: Sequence[Odd], left: Sequence[str], unknown: str
+    verdict: Verdict, sentence: str, untaken: Sequence[str], slow: Sequence[SlowPart], left: Sequence[str], unknown: str
 ) -> tuple[Verdict, str]:
     """The verdict where the candidate is not shown to be slower: what else was not as it should be comes first."""
     if untaken:

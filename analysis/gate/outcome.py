@@ -58,7 +58,7 @@ class PointFound:
 
 
 @dataclass(frozen=True)
-class Odd:
+class SlowPart:
     """A node, or a pair of nodes, that is slower than the others in the check run. `ratio`: over the others' middle."""
 
     where: str
@@ -93,7 +93,7 @@ class GateFound:
     rounds: int
     planned: int
     points: list[PointFound]
-    odd: list[Odd]
+    odd: list[SlowPart]
     check_run: CheckRun
     notes: list[str]
     failed_sides: list[str] = field(default_factory=list)

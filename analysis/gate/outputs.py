@@ -37,7 +37,7 @@ def write(found: GateFound, folder: Path) -> None:
     """All of them in one folder, in UTF-8. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts(found).items():
-        with files.beside(folder, text.encode()) as partial:  # of its own, as another gate may write there too
+        with files.partial_file(folder, text.encode()) as partial:  # of its own, as another gate may write there too
             partial.replace(folder / name)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import UsageError
-from analysis.gate.outcome import Odd
+from analysis.gate.outcome import SlowPart
 from analysis.records.load import Records, load
 from analysis.statistics.ranks import fewest, middle, p_above
 from analysis.text_table import markdown
@@ -61,18 +61,18 @@ def compared(measured: Mapping[str, Places]) -> dict[str, Common]:
     return {what: _common(places) for what, places in measured.items()}
 
 
-def odd(measured: Mapping[str, Places]) -> list[Odd]:
+def slow_parts(measured: Mapping[str, Places]) -> list[SlowPart]:
     """Those that are slower than the others; where all links of a node are, the node's."""
     here = compared(measured)
     level = _level(tests({what: common.places for what, common in here.items()}))
     return [
         one
         for what, common in here.items()
-        for one in _together(what, measured[what], _slower(what, common.places, common.rounds, level))
+        for one in _by_node(what, measured[what], _slower(what, common.places, common.rounds, level))
     ]
 
 
-def _slower(what: str, places: Places, turns: Sequence[int], level: float) -> list[Odd]:
+def _slower(what: str, places: Places, turns: Sequence[int], level: float) -> list[SlowPart]:
     if len(places) < 2 or len(turns) < fewest(level):
         return []
     logs = np.log([[rounds[turn] for turn in turns] for rounds in places.values()])
@@ -81,7 +81,7 @@ def _slower(what: str, places: Places, turns: Sequence[int], level: float) -> li
         mine = logs[index] - np.median(np.delete(logs, index, axis=0), axis=0)
         if p_above(mine, math.log1p(NODE_MARGIN)) <= level:
             one = middle(mine, level)
-            found.append(Odd(where, what, math.exp(one.value), math.exp(one.low)))
+            found.append(SlowPart(where, what, math.exp(one.value), math.exp(one.low)))
     return found
 
 
@@ -97,7 +97,7 @@ def _common(places: Places) -> Common:
     return Common({where: places[where] for where in here}, turns)
 
 
-def _together(what: str, places: Places, found: Sequence[Odd]) -> list[Odd]:
+def _by_node(what: str, places: Places, found: Sequence[SlowPart]) -> list[SlowPart]:
     """One for a node in place of all its links, where it has several."""
     ends = {one: tuple(one.where.split(BETWEEN)) for one in found}
     nodes = dict.fromkeys(end for pair in ends.values() if len(pair) == 2 for end in pair)
@@ -105,13 +105,13 @@ def _together(what: str, places: Places, found: Sequence[Odd]) -> list[Odd]:
     mine = {node: [one for one, pair in ends.items() if node in pair] for node in nodes}
     whole = [node for node in nodes if 2 <= links[node] == len(mine[node])]
     named = [
-        Odd(node, what, float(np.median([one.ratio for one in mine[node]])), min(one.low for one in mine[node]))
+        SlowPart(node, what, float(np.median([one.ratio for one in mine[node]])), min(one.low for one in mine[node]))
         for node in whole
     ]
     return named + [one for one, pair in ends.items() if not set(pair) & set(whole)]
 
 
-def words(one: Odd) -> str:
+def words(one: SlowPart) -> str:
     """In a sentence's part."""
     of_a_node = one.what.startswith(COMPUTATION)
     detail = one.what.removeprefix(COMPUTATION if of_a_node else TRANSFER).strip()
@@ -132,12 +132,12 @@ Measured = dict[str, dict[str, dict[int, float]]]
 
 @dataclass(frozen=True)
 class Nodes:
-    """`measured`: see `odd`; `nodes`: all that ran, first those of the first launch, in the order of its
+    """`measured`: see `slow_parts`; `nodes`: all that ran, first those of the first launch, in the order of its
     ranks; `failed`: why a launch did not count."""
 
     nodes: list[str]
     measured: Measured
-    odd: list[Odd]
+    slow: list[SlowPart]
     failed: list[str]
 
     @cached_property
@@ -165,7 +165,7 @@ class Nodes:
     @property
     def too_few(self) -> bool:
         """Whether that nobody is named says nothing."""
-        return not self.odd and self.rounds < self.wanted
+        return not self.slow and self.rounds < self.wanted
 
     def sentence(self) -> str:
         """What is said of the nodes, and of which ones nothing is."""
@@ -178,9 +178,9 @@ class Nodes:
         if self.too_few:
             return f"Nothing can be said of a node or a link: too few launches, {self.rounds} of {self.wanted} wanted."
         over = f"over {self.rounds} launches on {len(self.nodes) - len(self.apart)} nodes"
-        if not self.odd:
+        if not self.slow:
             return f"No node and no link is slower than the others by more than 5 %, {over}."
-        return f"Slower than the others, {over}: {'; '.join(map(words, self.odd))}."
+        return f"Slower than the others, {over}: {'; '.join(map(words, self.slow))}."
 
 
 def read(path: Path) -> Nodes:
@@ -195,7 +195,7 @@ def read(path: Path) -> Nodes:
     ran = records.launches[records.launches["hosts"].map(len) > 0]
     nodes = list(dict.fromkeys(host for hosts in ran["hosts"] for host in hosts))
     found = _measured(records)
-    return Nodes(nodes, found, odd(found), failed)
+    return Nodes(nodes, found, slow_parts(found), failed)
 
 
 def _measured(records: Records) -> Measured:
@@ -254,7 +254,7 @@ def as_json(found: Nodes) -> str:
         {
             "nodes": found.nodes,
             "not_compared": found.apart,
-            "odd": [{"where": o.where, "what": o.what, "ratio": o.ratio, "low": o.low} for o in found.odd],
+            "odd": [{"where": o.where, "what": o.what, "ratio": o.ratio, "low": o.low} for o in found.slow],
             "launches": found.rounds,
             "wanted": found.wanted,
             "measured_s": found.measured,

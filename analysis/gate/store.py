@@ -112,7 +112,7 @@ def add(folder: Path, entry: Entry) -> Path:
         raise Failure(f"Gate {entry.session} is not put into the store {folder} ({_wrong(error)}).") from error
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with files.beside(folder, content) as partial:
+        with files.partial_file(folder, content) as partial:
             os.link(partial, target)  # whole or not at all, and never over another
     except FileExistsError as error:
         if not _has(target, entry):

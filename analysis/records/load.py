@@ -121,14 +121,14 @@ class Records:
                 said.append(conflict)
             if session.get("state", "complete") != "complete":
                 said.append(f"Session {session['session']} is {session['state']}: what it had measured by then counts.")
-        said += self.beside()
+        said += self.disturbed()
         if self.problems:
             first = "; ".join(map(str, self.problems[:SHOWN]))
             said.append(f"{len(self.problems)} problems in the files, the first: {first}.")
         measured = [session for session in self.sessions if not self.simulated(session["session"])]
         return said + [caution for session in measured for caution in node_facts.cautions(session)]
 
-    def beside(self) -> list[str]:
+    def disturbed(self) -> list[str]:
         """Of each session beside which something else ran, that it did."""
         found = ((name, took(disturbance(mine))) for name, mine in self.points.groupby("session", sort=False))
         again = "Measure again when the machine is idle."

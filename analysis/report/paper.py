@@ -33,7 +33,7 @@ COLUMNS = ["study", "claim", "number", "who", "value", "low", "high", "wanted", 
 
 
 @dataclass(frozen=True)
-class Beside:
+class ClaimNumbers:
     """One claim: the paper's number and ours, as rows of a table and as a figure; no figure where ours has no value."""
 
     claim: str
@@ -51,7 +51,7 @@ class Part:
 
     title: str
     numbers: list[dict[str, Any]]
-    claims: list[Beside]
+    claims: list[ClaimNumbers]
     note: str
     drawn: list[int]
 
@@ -65,13 +65,13 @@ def write_paper(name: str, session_dirs: Sequence[Path], out_dir: Path | None = 
     decided = build(records, evidence.metrics)
     ours = draw_all(evidence, toolkit.provenance(records), subjects)
     parts = list(_parts(subjects, decided, ours, evidence))
-    besides = [beside for part in parts for beside in part.claims]
+    both = [one_claim for part in parts for one_claim in part.claims]
     page = _render(name, parts, ours, records, decided, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for drawn in (*ours, *(beside.drawn for beside in besides if beside.drawn)):
+        for drawn in (*ours, *(one_claim.drawn for one_claim in both if one_claim.drawn)):
             toolkit.save(drawn, folder / "figures")
-        table = pd.DataFrame([row for beside in besides for row in beside.rows], columns=COLUMNS)
+        table = pd.DataFrame([row for one_claim in both for row in one_claim.rows], columns=COLUMNS)
         write_whole(folder / f"paper-{name}.csv", table.to_csv(index=False))
         return write_whole(folder / f"paper-{name}.html", page)
     except OSError as error:
@@ -84,7 +84,7 @@ def _parts(subjects: Sequence[Subject], decided: ClaimTable, ours: list[Drawn], 
         mine = numbers[numbers["study"] == subject.id]
         places = [place for place, drawn in enumerate(ours) if drawn.subject == subject.id]
         claims = [
-            _beside(subject, index, rows, claim.cause.statement if claim.cause else "", evidence)
+            _claim_numbers(subject, index, rows, claim.cause.statement if claim.cause else "", evidence)
             for index, claim in enumerate(subject.claims)
             for rows in [[row for row in decided.rows if (row.study, row.claim) == (subject.id, claim.statement)]]
         ]
@@ -101,7 +101,7 @@ def _published(mine: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _beside(subject: Subject, index: int, rows: list[Row], cause: str, evidence: Evidence) -> Beside:
+def _claim_numbers(subject: Subject, index: int, rows: list[Row], cause: str, evidence: Evidence) -> ClaimNumbers:
     first = rows[0]
     place = {"study": subject.id, "claim": first.claim, "number": first.number, "source": first.source}
     theirs = {**place, "who": THEIRS, "value": first.threshold, "wanted": first.wanted}
@@ -109,7 +109,7 @@ def _beside(subject: Subject, index: int, rows: list[Row], cause: str, evidence:
     measured = [row for row in rows if row.value is not None]
     drawn = _draw(subject, index, first, measured, evidence) if measured else None
     against = any(row.decision == Decision.NOT_REPRODUCED.value for row in rows)
-    return Beside(first.claim, first.number, first.source, first.wanted, found, drawn, cause if against else "")
+    return ClaimNumbers(first.claim, first.number, first.source, first.wanted, found, drawn, cause if against else "")
 
 
 def _ours(row: Row) -> dict[str, Any]:
@@ -151,14 +151,15 @@ def _render(
     points = Points(records, folder, Choice())
     shown = pictures(ours, points)
     charts = {}
-    for beside in (beside for part in parts for beside in part.claims):
-        for number, row in enumerate(beside.rows, points.count):
+    for one_claim in (one_claim for part in parts for one_claim in part.claims):
+        for number, row in enumerate(one_claim.rows, points.count):
             row["row"] = number
-        points.count += len(beside.rows)
-        if beside.drawn:
-            rows = [row for row in beside.rows if row["value"] is not None]
+        points.count += len(one_claim.rows)
+        if one_claim.drawn:
+            rows = [row for row in one_claim.rows if row["value"] is not None]
             words = [f"{row['who']}: {text(row['value'])}" for row in rows]
-            charts[beside.claim] = chart.draw(beside.drawn, beside.drawn.name, [row["row"] for row in rows], words)
+            numbered = [row["row"] for row in rows]
+            charts[one_claim.claim] = chart.draw(one_claim.drawn, one_claim.drawn.name, numbered, words)
     ids = {subject.id for subject in of_paper(name)}
     simulated = all(records.simulated(facts["session"]) for facts in records.sessions)
     counts = {it.value: sum(row.decision == it.value and row.study in ids for row in decided.rows) for it in Decision}

@@ -63,7 +63,7 @@ def build_report(
     said = verdict(evidence.metrics, records.simulated)
     said.limits += records.cautions()
     if said.answers:
-        tell("\n".join([said.answer(), *records.beside()]))
+        tell("\n".join([said.answer(), *records.disturbed()]))
     drawn = draw_all(evidence, toolkit.provenance(records))
     found = [f"{figure.title}: {figure.found}" for figure in drawn if figure.found]
     if not said.mpis and len(found) <= MOST_TOLD:  # with which the page leads then

@@ -23,7 +23,7 @@ MOST = 30  # differences of a launch: of more, neighbours are put together, whos
 FEWEST = 2  # pairs of a launch: of one alone nothing is known of the noise within
 
 
-def together(values: npt.ArrayLike, errors: npt.ArrayLike, kind: str) -> Interval:
+def random_effects(values: npt.ArrayLike, errors: npt.ArrayLike, kind: str) -> Interval:
     """Estimates with their standard errors -> the mean of what is behind them, which may differ (random effects).
 
     Weights after DerSimonian and Laird (Controlled Clinical Trials 7, 1986), the interval by Student's law after
@@ -63,7 +63,8 @@ def of_pairs(launches: Sequence[npt.ArrayLike]) -> Interval:
         return NO_VALUE
     pairs = sum(np.size(pairs) for pairs in launches)
     enough = len(kept) >= ENOUGH_LAUNCHES
-    interval = together(middles, [noise * np.sqrt(count / len(one)) for one in kept], _kind(pairs, len(kept), enough))
+    errors = [noise * np.sqrt(count / len(one)) for one in kept]
+    interval = random_effects(middles, errors, _kind(pairs, len(kept), enough))
     return interval if enough else Interval(interval.value, interval.low, interval.high, interval.kind, False)
 
 

@@ -198,6 +198,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     return intervals.draw(evidence, provenance, found, "engine_costs", title, formula, "ns added", lines)
 
 
-SUBJECT = Subject("C1", (STUDY,), "", "what the engine adds to the way of a byte", CLAIMS, (draw,), beside_records=True)
+TITLE = "what the engine adds to the way of a byte"
+SUBJECT = Subject("C1", (STUDY,), "", TITLE, CLAIMS, (draw,), outside_records=True)
 
 SUBJECTS = (SUBJECT,)

@@ -122,7 +122,7 @@ def harmed(found: Iterable[Row], variant: str) -> list[str]:
     ]
 
 
-def together(found: Iterable[Row], variant: str) -> str:
+def pooled_words(found: Iterable[Row], variant: str) -> str:
     """What the variant costs over all workloads; empty where fewer than two were judged."""
     over_all = pooled(ratios(found, variant))
     if math.isnan(over_all.value):
@@ -150,7 +150,7 @@ def document(evidence: Evidence) -> str:
         [[row.workload, row.mpi, row.quantity, _bare(row), *(_text(row, name) for name in names)] for row in found],
     )
     points = dict.fromkeys(f"- {row.workload}: {row.point or 'its defaults'}" for row in found)
-    means = [f"- {name}: {said}." for name in names if (said := together(found, name))]
+    means = [f"- {name}: {said}." for name in names if (said := pooled_words(found, name))]
     over_all = ["Over all workloads (geometric mean; one on several MPIs counts once):", "", *means, ""]
     lines = [*(over_all if means else []), *_reasons(found), "What was measured:", ""]
     return page(evidence, HEAD, *table, "", *lines, after=points)

@@ -24,7 +24,7 @@ from analysis.report.page_tables import results
 from analysis.report.sentences import verdict
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import Interval
-from analysis.statistics.pairs import of_pairs, together
+from analysis.statistics.pairs import of_pairs, random_effects
 from analysis.studies.harm import document, harmed, undecided
 from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic, changed_points, edited, end, header, write_lines
 from analysis.tests.test_metrics import exact, metric
@@ -251,10 +251,10 @@ def test_what_all_rows_lose_is_seen_where_no_row_alone_is_decided() -> None:
 
 
 def test_estimates_that_differ_more_than_their_errors_say_are_wide() -> None:
-    alike = together([0.0, 0.01, -0.01, 0.0], [0.01] * 4, "")
-    apart_ = together([0.0, 0.1, -0.1, 0.0], [0.01] * 4, "")
+    alike = random_effects([0.0, 0.01, -0.01, 0.0], [0.01] * 4, "")
+    apart_ = random_effects([0.0, 0.1, -0.1, 0.0], [0.01] * 4, "")
     assert apart_.half_width > 5 * alike.half_width
-    assert together([0.0] * 3, [0.0] * 3, "").half_width < 1e-6
+    assert random_effects([0.0] * 3, [0.0] * 3, "").half_width < 1e-6
 
 
 def test_repetitions_fall_into_those_with_the_engine_and_those_without() -> None:
@@ -384,5 +384,5 @@ def test_what_the_engine_changes_is_told_of_pairs_where_there_are_some() -> None
 
 def test_effects_that_differ_weigh_more_alike_than_their_errors_have_it() -> None:
     """By hand: of weights 1 and 1/4 the excess is 3.2 - 1, over 1.25 - 1.0625 / 1.25: what is between them is 5.5."""
-    assert together([0.0, 4.0], [1.0, 2.0], "").value == pytest.approx(4 * 6.5 / (6.5 + 9.5))
-    assert together([0.0, 0.0], [1.0, 2.0], "").value == 0
+    assert random_effects([0.0, 4.0], [1.0, 2.0], "").value == pytest.approx(4 * 6.5 / (6.5 + 9.5))
+    assert random_effects([0.0, 0.0], [1.0, 2.0], "").value == 0

@@ -40,12 +40,12 @@ def links(slow: Mapping[str, float], nodes: tuple[str, ...] = NODES, noise: floa
 
 
 def named(slow: Mapping[str, float], nodes: tuple[str, ...] = NODES) -> list[str]:
-    return [one.where for one in slow_nodes.odd({"transfer": links(slow, nodes)})]
+    return [one.where for one in slow_nodes.slow_parts({"transfer": links(slow, nodes)})]
 
 
 def test_nothing_is_odd_where_all_are_alike() -> None:
     for seed in range(20):
-        assert not slow_nodes.odd({"transfer": links({}, noise=0.1, seed=seed)})
+        assert not slow_nodes.slow_parts({"transfer": links({}, noise=0.1, seed=seed)})
 
 
 @pytest.mark.parametrize("count", [3, 4, 5])
@@ -67,20 +67,21 @@ def test_all_that_is_measured_shares_one_error() -> None:
         and slow_nodes.rounds_wanted(8) == fewest + 2
     )
     short = {where: {turn: rounds[turn] for turn in range(fewest)} for where, rounds in alone.items()}
-    assert [one.where for one in slow_nodes.odd({"computation": short, "transfer": {"a and b": short["a"]}})] == ["b"]
-    assert not slow_nodes.odd({f"computation bound by {number}": short for number in range(4)})
-    assert len(slow_nodes.odd({f"computation bound by {number}": alone for number in range(4)})) == 4
+    both = {"computation": short, "transfer": {"a and b": short["a"]}}
+    assert [one.where for one in slow_nodes.slow_parts(both)] == ["b"]
+    assert not slow_nodes.slow_parts({f"computation bound by {number}": short for number in range(4)})
+    assert len(slow_nodes.slow_parts({f"computation bound by {number}": alone for number in range(4)})) == 4
 
 
 def test_one_long_launch_names_nobody() -> None:
     measured = links({})
     measured["a and b"][3] *= 10
-    assert not slow_nodes.odd({"transfer": measured})
+    assert not slow_nodes.slow_parts({"transfer": measured})
 
 
 def test_too_few_rounds_name_nobody() -> None:
     few = {where: {n: rounds[n] for n in range(8)} for where, rounds in links({"b": 3.0}).items()}
-    assert not slow_nodes.odd({"transfer": few}) and slow_nodes.rounds_wanted(len(few)) > 8
+    assert not slow_nodes.slow_parts({"transfer": few}) and slow_nodes.rounds_wanted(len(few)) > 8
 
 
 def test_other_nodes_in_the_middle_hide_no_slow_one() -> None:
@@ -88,7 +89,7 @@ def test_other_nodes_in_the_middle_hide_no_slow_one() -> None:
     later = {where: {ROUNDS + n: rounds[n] for n in range(6)} for where, rounds in links({}, ("x", "y", "z")).items()}
     slow = {"a": dict.fromkeys(range(ROUNDS), 1.0), "b": dict.fromkeys(range(ROUNDS), 1.3)}
     slow["c"] = {**slow["a"], **dict.fromkeys(range(ROUNDS, ROUNDS + 6), 1.0)}
-    found = slow_nodes.odd({"transfer": {**links({"b": 1.5}, ("a", "b", "c")), **later}, "computation": slow})
+    found = slow_nodes.slow_parts({"transfer": {**links({"b": 1.5}, ("a", "b", "c")), **later}, "computation": slow})
     assert [(one.what, one.where) for one in found] == [("transfer", "b"), ("computation", "b")]
 
 
@@ -143,7 +144,7 @@ def test_nodes_and_pairs_of_a_session(session: Path) -> None:
     found = slow_nodes.read(session)
     assert set(found.measured["transfer of 8 bytes"]) == {"n1 and n2", "n1 and n3", "n2 and n3"}
     assert found.nodes == ["n1", "n2", "n3"] and found.rounds == 16
-    assert [(one.where, one.what) for one in found.odd] == [("n2", "computation bound by register")]
+    assert [(one.where, one.what) for one in found.slow] == [("n2", "computation bound by register")]
     assert "node n2 computes 50 % slower than the others (bound by register" in found.sentence()
     assert "| n2 | 15000.0 us (1.50) | 100.0 us (1.00) |" in slow_nodes.as_markdown(found)
     assert json.loads(slow_nodes.as_json(found))["odd"][0]["where"] == "n2"
@@ -170,7 +171,7 @@ def test_too_few_launches_say_nothing_of_anybody(session: Path) -> None:
     for turn in range(wanted - 1, 16):
         (session / "records" / f"s.{turn}.jsonl").unlink()
     found = slow_nodes.read(session)
-    assert not found.odd and found.too_few
+    assert not found.slow and found.too_few
     assert f"too few launches, {wanted - 1} of {wanted} wanted" in found.sentence()
     for turn in range(16):
         record(session / "records", turn, slow="")

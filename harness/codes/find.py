@@ -71,7 +71,7 @@ def _of_path(names: Sequence[str], path: str, where: str) -> list[Found]:
     return []
 
 
-def beside(found: Found, patterns: Sequence[str]) -> Path | None:
+def near(found: Found, patterns: Sequence[str]) -> Path | None:
     """A file of the installation that a program belongs to, by the first of these patterns that has one."""
     near = (path for pattern in patterns for path in sorted(found.path.resolve().parent.glob(pattern)))
     return next(near, None)
@@ -88,7 +88,7 @@ def lacks(code: Code, folders: Mapping[str, str] | None = None) -> list[str]:
             missing.append(case.program)
             continue
         missing += [name for name, *_ in case.prepare if find(code, [name], folders) is None]
-        missing += [patterns[0].rpartition("/")[2] for patterns in case.copies if beside(found, patterns) is None]
+        missing += [patterns[0].rpartition("/")[2] for patterns in case.copies if near(found, patterns) is None]
     return list(dict.fromkeys(missing))
 
 

@@ -98,7 +98,7 @@ def gate(
     Example: ./bench gate --base commit:main --new commit:HEAD --minutes 10
     """
     if resume:
-        options.none_beside(context, "resume", "out", "store")
+        options.allow_only(context, "resume", "out", "store")
     kept = store or default_store()
     _check_folders(kept, out)
     if resume:

@@ -106,7 +106,7 @@ def _plan_of_harm(request: Request) -> str:
 def _tell_harm(paths: list[Path]) -> tuple[str, int]:
     """The table; status 1 if adaptive harms a workload, 3 if of some it cannot be told."""
     from analysis.ratios import rows  # noqa: PLC0415
-    from analysis.studies.harm import document, harmed, together, undecided  # noqa: PLC0415 - a second of imports
+    from analysis.studies.harm import document, harmed, pooled_words, undecided  # noqa: PLC0415 - a second of imports
 
     evidence = measuring.evidence_of(paths)
     measured = rows(evidence)
@@ -115,7 +115,7 @@ def _tell_harm(paths: list[Path]) -> tuple[str, int]:
     found = harmed(measured, ADAPTIVE)
     for name in found:
         say(f"{ADAPTIVE} harms {name}")
-    if over_all := together(measured, ADAPTIVE):
+    if over_all := pooled_words(measured, ADAPTIVE):
         say(f"{ADAPTIVE}: {over_all}")
     if left := undecided(measured, ADAPTIVE):
         say(f"{ADAPTIVE}: {left}")
@@ -299,7 +299,7 @@ def _tell_nodes(paths: list[Path], json: bool) -> tuple[str, int]:
     if len(paths) != 1:
         raise UsageError("One session is told of at a time: --table SESSION.")
     found = slow_nodes.read(paths[0])
-    status = 1 if not found.measured else NOT_TOLD if found.odd or found.too_few else 0
+    status = 1 if not found.measured else NOT_TOLD if found.slow or found.too_few else 0
     return slow_nodes.as_json(found) if json else slow_nodes.as_markdown(found), status
 
 

@@ -47,9 +47,9 @@ def check_call(
     parameters that say how the table is written."""
     results.check(out)
     if table:
-        options.none_beside(context, "table", "out", *beside, why="measures nothing")
+        options.allow_only(context, "table", "out", *beside, why="measures nothing")
     elif resume:
-        options.none_beside(context, "resume", "force", "list_only", "out", *beside)
+        options.allow_only(context, "resume", "force", "list_only", "out", *beside)
 
 
 def named(names: str) -> list[Path]:

@@ -133,7 +133,7 @@ def given(context: typer.Context) -> Iterator[tuple[str, str]]:
             yield parameter.name or "", parameter.opts[0] if parameter.param_type_name == "option" else named
 
 
-def none_beside(
+def allow_only(
     context: typer.Context, name: str, *allowed: str, why: str = "goes on with what its session was asked for"
 ) -> None:
     """UsageError where others than the `allowed` ones are given beside --`name`, with `why`: what that one does."""

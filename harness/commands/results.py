@@ -240,7 +240,7 @@ def check(out: Path | None, option: str = "--out") -> None:
         if out.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not _special(out):
-            with files.beside(out.absolute().parent, b""):
+            with files.partial_file(out.absolute().parent, b""):
                 pass
 
 

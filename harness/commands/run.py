@@ -71,10 +71,10 @@ def run(
     Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4MB
     """
     if resume:
-        options.none_beside(context, "resume", "force", "dry_run", "launches")
+        options.allow_only(context, "resume", "force", "dry_run", "launches")
         return go_on(sessions.load(resume), force, dry_run, launches)
     if like:
-        options.none_beside(context, "like", "inject_slowdown", "dry_run", why="repeats what its session was asked for")
+        options.allow_only(context, "like", "inject_slowdown", "dry_run", why="repeats what its session was asked for")
         return again(sessions.load(like), inject_slowdown, dry_run)
     if not studies:
         raise UsageError("Which study? ./bench list names them; ./bench run all runs them all.")

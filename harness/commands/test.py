@@ -147,7 +147,7 @@ def test(
     statuses: list[int] = []
     ends: list[int] = []
     for (title, group), report in zip(groups(scope).items(), reports, strict=True):
-        with times.of(title), _beside(() if ends else unit) as of_unit_tests:
+        with times.of(title), _in_the_background(() if ends else unit) as of_unit_tests:
             ends.append(process.attended(pytest([*group, *chosen], report), environment_of_tests(), ROOT))
         statuses += of_unit_tests
         if ends[-1] == INTERRUPTED:
@@ -238,7 +238,7 @@ def environment_of_tests() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _beside(unit: Iterable[UnitTests]) -> Iterator[list[int]]:
+def _in_the_background(unit: Iterable[UnitTests]) -> Iterator[list[int]]:
     """The C++ unit tests while the body runs: they wait half of their time. What they say is printed after it, and
     their statuses are there."""
     statuses: list[int] = []

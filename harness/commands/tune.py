@@ -104,7 +104,7 @@ def tune(
         print(list_of.tuned())
         return 0
     if resume:
-        options.none_beside(context, "resume")
+        options.allow_only(context, "resume")
         return _go_on(sessions.load(resume))
     program_options.none_without(command, context)
     if study and command:

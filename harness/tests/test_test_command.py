@@ -73,7 +73,7 @@ def test_unit_tests_run_beside_the_others_and_are_told_after_them(
     status: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(COMMAND, "ctest", lambda tests: ["sh", "-c", f"echo told; exit {status}", tests.preset])
-    with COMMAND._beside(unit_tests(DEFAULT, sanitizers=True)) as statuses:
+    with COMMAND._in_the_background(unit_tests(DEFAULT, sanitizers=True)) as statuses:
         print("the others")
     assert statuses == [status] * 3
     said = capfd.readouterr().out.split()

@@ -99,7 +99,7 @@ _OURS = (
 )
 
 
-def _beside(
+def _overheads(
     number: int, name: str, what: str, workload: tuple[str, ...], parameters: Mapping[str, Parameter], **fixed: str
 ) -> Study:
     """Ours of what IMB-ASYNC calls `name`."""
@@ -116,9 +116,9 @@ def _beside(
 
 
 _OURS_BESIDE = (
-    _beside(2, "pt2pt", "message", OVERLAP_RATIO.workload, OVERLAP_RATIO.parameters, pattern="both"),
-    _beside(3, "na2a", "exchange of neighbours", WORKLOAD, PARAMETERS, exchange="alltoall", topology="graph"),
-    _beside(4, "allreduce", "reduction", ("microbench", "collective-overlap"),
+    _overheads(2, "pt2pt", "message", OVERLAP_RATIO.workload, OVERLAP_RATIO.parameters, pattern="both"),
+    _overheads(3, "na2a", "exchange of neighbours", WORKLOAD, PARAMETERS, exchange="alltoall", topology="graph"),
+    _overheads(4, "allreduce", "reduction", ("microbench", "collective-overlap"),
             {"collective": COLLECTIVE, "size_bytes": SIZE, "comp_over_comm": RATIO}, collective="iallreduce"),
 )  # fmt: skip
 

@@ -86,7 +86,7 @@ RMA_PROGRESS = Study(
 )  # fmt: skip
 
 
-def _beside(*grids: Grid, launches: int, samples: int, seconds: float, mpis: tuple[str, ...] = ()) -> Scale:
+def _of_scale(*grids: Grid, launches: int, samples: int, seconds: float, mpis: tuple[str, ...] = ()) -> Scale:
     least = min(3, samples)
     return Scale(launches, grids, least, samples, 1, seconds, variants=OVERLAPPING, point_s=seconds, mpis=mpis)
 
@@ -108,13 +108,13 @@ NEIGHBOUR_OVERLAP = Study(
     same_work={"exchange": "messages", "topology": "graph"},
     parameters=PARAMETERS,
     scales={
-        "test": _beside(_halo(("messages", "alltoallv"), MIB), launches=1, samples=2, seconds=0.4, mpis=("mpich",)),
-        "quick": _beside(
+        "test": _of_scale(_halo(("messages", "alltoallv"), MIB), launches=1, samples=2, seconds=0.4, mpis=("mpich",)),
+        "quick": _of_scale(
             _halo(EXCHANGES, MIB, 4 * MIB),
             _halo(("alltoallw",), MIB, topology=("cartesian",)),
             launches=DEFENSIBLE, samples=5, seconds=0.4, mpis=("mpich",),
         ),
-        "paper": _beside(
+        "paper": _of_scale(
             _halo(("messages",), *HALOS, topology=("graph",)),
             _halo(EXCHANGES[1:], *HALOS, topology=("graph", "cartesian")),
             launches=DEFENSIBLE, samples=50, seconds=20,
@@ -151,10 +151,10 @@ PARTITIONED_OVERLAP = Study(
         "compute": COMPUTE,
     },
     scales={
-        "test": _beside(_parts((4,), MIB), launches=1, samples=2, seconds=0.4, mpis=("mpich",)),
-        "quick": _beside(_parts((8,), MIB, 4 * MIB), _parts((8,), 4 * MIB, pattern="both"), launches=DEFENSIBLE,
+        "test": _of_scale(_parts((4,), MIB), launches=1, samples=2, seconds=0.4, mpis=("mpich",)),
+        "quick": _of_scale(_parts((8,), MIB, 4 * MIB), _parts((8,), 4 * MIB, pattern="both"), launches=DEFENSIBLE,
                          samples=5, seconds=0.4, mpis=("mpich",)),
-        "paper": _beside(
+        "paper": _of_scale(
             *(_parts((2, 8, 32), 64 * KIB, MIB, 4 * MIB, 32 * MIB, pattern=pattern) for pattern in ("sender", "both")),
             launches=DEFENSIBLE, samples=50, seconds=20,
         ),
