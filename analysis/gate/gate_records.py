@@ -68,7 +68,7 @@ class Series:
 
     def logs(self, rounds: list[int]) -> Array:
         """(sides, rounds) of the logarithms: higher is slower."""
-        values = [[self.values[side][turn] for turn in rounds] for side in SIDES]
+        values = [[self.values[side][round_] for round_ in rounds] for side in SIDES]
         return np.asarray(self.sign * np.log(values), dtype=np.float64).reshape(len(SIDES), len(rounds))
 
 
@@ -114,14 +114,14 @@ class Measurement:
     def check_run_rounds(self, study: str) -> int:
         """In how many rounds of a study each of the things that the check run measures has a value."""
         places = [self.check_run.get(f"{what}{_of_study(study, self.studies)}", {}) for what in (COMPUTATION, TRANSFER)]
-        return len(set.intersection(*({turn for rounds in of.values() for turn in rounds} for of in places)))
+        return len(set.intersection(*({round_ for rounds in of.values() for round_ in rounds} for of in places)))
 
     def complete_rounds(self) -> list[int]:
         """The rounds in which every point was measured under every side, in the order in which they became so: what
         --resume measures of an early round comes last, so that no look is told by other rounds than it was made on."""
         every = [set(series.values[side]) for series in self.series for side in SIDES]
         complete = set.intersection(*every) if every else set()
-        return sorted(complete, key=lambda turn: (max(series.begun.get(turn, 0) for series in self.series), turn))
+        return sorted(complete, key=lambda round_: (max(series.begun.get(round_, 0) for series in self.series), round_))
 
 
 def _of_study(study: str, studies: Sequence[str]) -> str:
@@ -208,7 +208,7 @@ def _comparison(facts: Mapping[str, Any]) -> str:
 def _series(records: Records, trouble: Mapping[str, str]) -> list[Series]:
     evidence = Evidence(records)
     side_of = dict(zip(records.launches["launch"], records.launches["side"], strict=True))
-    turn_of = dict(zip(records.launches["launch"], records.launches["repetition"], strict=True))
+    round_of = dict(zip(records.launches["launch"], records.launches["repetition"], strict=True))
     begun = _begun(records)
     together: dict[tuple[str, str], list[Measured]] = {}
     for (study, _, _, _, point), one in measured(records).items():
@@ -224,11 +224,11 @@ def _series(records: Records, trouble: Mapping[str, str]) -> list[Series]:
             chosen = part.by(quantity) if quantity in part.choices else Measured()
             for launch, samples in chosen.launches.items():
                 if side_of[launch] in SIDES:
-                    values[side_of[launch]][int(turn_of[launch])] = float(np.median(samples))
+                    values[side_of[launch]][int(round_of[launch])] = float(np.median(samples))
         if any(values.values()):
             name = f"{study}: {point_words(point) or _program(records)}"
             found.append(Series(name, quantity, known[0].sign, values, trouble, begun.get(study, {})))
-            places = {name: (side_of[name], int(turn_of[name])) for part in known for name in part.launches}
+            places = {name: (side_of[name], int(round_of[name])) for part in known for name in part.launches}
             within = _within(evidence, found[-1], places, point)
             found += [within] if within else []
     return found
@@ -240,9 +240,9 @@ def _within(evidence: Evidence, series: Series, places: Mapping[str, tuple[str, 
     values: dict[str, dict[int, float]] = {side: {} for side in SIDES}
     points = evidence.records.points
     for launch, ranks in points[points["point"] == point].groupby("launch", sort=False):
-        side, turn = places.get(str(launch), ("", 0))
+        side, round_ = places.get(str(launch), ("", 0))
         for on, off in evidence.pairs(ranks, series.quantity, series.sign < 0) if side in SIDES else ():
-            values[side][turn] = float(np.exp(np.median(np.log(on / off))))
+            values[side][round_] = float(np.exp(np.median(np.log(on / off))))
     whole = all(set(values[side]) == set(series.values[side]) for side in SIDES)
     name = f"{series.name}, engine on / paused"
     return replace(series, name=name, sign=1, values=values, paired=True) if whole else None
@@ -262,9 +262,9 @@ def _begun(records: Records) -> dict[str, dict[int, int]]:
     ran = launches[launches["side"].isin(SIDES) & (launches["hosts"].map(len) > 0)]
     times = pd.to_datetime(ran["start_time"], utc=True, format="ISO8601", errors="coerce").astype("int64")
     found: dict[str, dict[int, int]] = {}
-    for study, turn, when in zip(ran["study"], ran["repetition"], times, strict=True):
+    for study, round_, when in zip(ran["study"], ran["repetition"], times, strict=True):
         rounds = found.setdefault(str(study), {})
-        rounds[int(turn)] = max(int(when), rounds.get(int(turn), int(when)))
+        rounds[int(round_)] = max(int(when), rounds.get(int(round_), int(when)))
     return found
 
 
@@ -363,5 +363,5 @@ def _check_run(records: Records, studies: Sequence[str]) -> dict[str, dict[str, 
     return found
 
 
-def _slowest(rounds: dict[int, float], turn: int, seconds: float) -> None:
-    rounds[turn] = max(seconds, rounds.get(turn, -math.inf))
+def _slowest(rounds: dict[int, float], round_: int, seconds: float) -> None:
+    rounds[round_] = max(seconds, rounds.get(round_, -math.inf))

@@ -181,7 +181,7 @@ def _point(series: Series, rounds: list[int], rule: Rule, level: rule.Levels | N
         control=math.exp(beside.value),
         control_low=_exp(beside.low),
         control_high=_exp(beside.high),
-        base=float(np.median([series.values[BASE][turn] for turn in rounds])),
+        base=float(np.median([series.values[BASE][round_] for round_ in rounds])),
         slower=bool(p_above(logs, rule.bound) <= level.commit),
         same=bool(below & above),
         faster=bool(p_below(logs, 0.0) <= level.same),

@@ -72,10 +72,10 @@ def slow_parts(measured: Mapping[str, Places]) -> list[SlowPart]:
     ]
 
 
-def _slower(what: str, places: Places, turns: Sequence[int], level: float) -> list[SlowPart]:
-    if len(places) < 2 or len(turns) < fewest(level):
+def _slower(what: str, places: Places, round_numbers: Sequence[int], level: float) -> list[SlowPart]:
+    if len(places) < 2 or len(round_numbers) < fewest(level):
         return []
-    logs = np.log([[rounds[turn] for turn in turns] for rounds in places.values()])
+    logs = np.log([[rounds[round_] for round_ in round_numbers] for rounds in places.values()])
     found = []
     for index, where in enumerate(places):
         mine = logs[index] - np.median(np.delete(logs, index, axis=0), axis=0)
@@ -87,14 +87,14 @@ def _slower(what: str, places: Places, turns: Sequence[int], level: float) -> li
 
 def _common(places: Places) -> Common:
     """The places that most rounds have, and those rounds: an allocation that is given anew may be of other nodes."""
-    of_turn: dict[int, list[str]] = {}
+    of_round: dict[int, list[str]] = {}
     for where, rounds in places.items():
-        for turn in rounds:
-            of_turn.setdefault(turn, []).append(where)
-    often = Counter(map(tuple, of_turn.values())).most_common(1)
+        for round_ in rounds:
+            of_round.setdefault(round_, []).append(where)
+    often = Counter(map(tuple, of_round.values())).most_common(1)
     here = often[0][0] if often else ()
-    turns = sorted(turn for turn, known in of_turn.items() if tuple(known) == here)
-    return Common({where: places[where] for where in here}, turns)
+    round_numbers = sorted(round_ for round_, known in of_round.items() if tuple(known) == here)
+    return Common({where: places[where] for where in here}, round_numbers)
 
 
 def _by_node(what: str, places: Places, found: Sequence[SlowPart]) -> list[SlowPart]:
@@ -208,21 +208,21 @@ def _measured(records: Records) -> Measured:
     collected: dict[tuple[str, str, int], list[float]] = {}
     for _, rows in series[series["status"] == "ok"].groupby("row"):
         first = rows.iloc[0]
-        hosts, turn = list(hosts_of[first["file"]]), int(first["repetition"])
+        hosts, round_ = list(hosts_of[first["file"]]), int(first["repetition"])
         values = {
             row["quantity"]: float(np.median(records.series_values(row["first"], row["count"])))
             for row in rows.to_dict("records")
         }
         point, me = json.loads(first["point"]), hosts[int(first["rank"])]
-        collected.setdefault((f"{COMPUTATION} bound by {point['work']}", me, turn), []).append(values["comp_s"])
+        collected.setdefault((f"{COMPUTATION} bound by {point['work']}", me, round_), []).append(values["comp_s"])
         if "transfer_s" in values:
             pair = BETWEEN.join(sorted((me, hosts[int(values["partner"])])))
             of = f"{TRANSFER} of {point['size_bytes']} bytes"
-            collected.setdefault((of, pair, turn), []).append(values["transfer_s"])
+            collected.setdefault((of, pair, round_), []).append(values["transfer_s"])
     found: Measured = {}
-    for (what, where, turn), seconds in collected.items():
+    for (what, where, round_), seconds in collected.items():
         value = np.median(seconds) if what.startswith(COMPUTATION) else max(seconds)
-        found.setdefault(what, {}).setdefault(where, {})[turn] = float(value)
+        found.setdefault(what, {}).setdefault(where, {})[round_] = float(value)
     return found
 
 

@@ -121,11 +121,11 @@ def made_up(gain: Gain, pools: Sequence[Array], seed: int) -> Launch:
     series = pools[int(rng.integers(len(pools)))]
     common: dict[int, float] = {}
 
-    def launch(values: Values, turn: int) -> float:
-        if turn not in common:
-            common[turn] = float(rng.choice(series))
+    def launch(values: Values, round_: int) -> float:
+        if round_ not in common:
+            common[round_] = float(rng.choice(series))
         drawn = float(rng.choice(series)) + float(rng.normal(0, JITTER))
-        return gain(values) - drawn - common[turn]
+        return gain(values) - drawn - common[round_]
 
     return launch
 
@@ -134,19 +134,19 @@ def search(launch: Launch, method: str, seed: int, blocks: int = 8) -> Verdict:
     """One search of so many blocks at most."""
     asked = SearchPlan("time", SPACE, method=method)
     scores: dict[str, dict[int, Score]] = {DEFAULT: {}}
-    turn = 0
+    round_ = 0
 
     def run(sides: Mapping[str, Values], rounds: int) -> Block:
         """A block in which each side has a launch a round."""
-        nonlocal turn
-        for here in range(turn, turn + rounds):
+        nonlocal round_
+        for here in range(round_, round_ + rounds):
             for name, values in sides.items():
                 scores.setdefault(name, {})[here] = Score(launch(values, here))
-        turn += rounds
-        return Block(tuple(sides), rounds, turn - rounds)
+        round_ += rounds
+        return Block(tuple(sides), rounds, round_ - rounds)
 
     def measured() -> Measured:
-        plain = {side: {at: -one.value for at, one in turns.items()} for side, turns in scores.items()}
+        plain = {side: {at: -one.value for at, one in rounds.items()} for side, rounds in scores.items()}
         return Measured(asked, scores, {}, plain)
 
     then = document.next_(measured(), seed)

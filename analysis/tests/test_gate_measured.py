@@ -24,7 +24,7 @@ CHECK_RUN = {"pattern": "both", "size_bytes": 262144}
 def record(
     folder: Path,
     side: str,
-    turn: int,
+    round_: int,
     status: str = "ok",
     attempt: str = "",
     base_s: float = 1.0,
@@ -38,13 +38,13 @@ def record(
     armed: Sequence[float] = (),
 ) -> None:
     """`ended`: how the launch did behind its last point, if not as its points."""
-    launch = f"{'s' if study == 'overlap-ratio' else study}.{turn}.{side}"
+    launch = f"{'s' if study == 'overlap-ratio' else study}.{round_}.{side}"
     context = {
         "launch": launch, "study": study, "system": "vcluster", "mpi": "mpich", "variant": "bare",
-        "repetition": turn, "order": turn, "side": side,
+        "repetition": round_, "order": round_, "side": side,
         "session": "g", "network": network,
     }  # fmt: skip
-    began = f"2026-11-24T10:{turn if minute is None else minute:02d}:00Z"
+    began = f"2026-11-24T10:{round_ if minute is None else minute:02d}:00Z"
     ranks = [{"rank": n, "host": hosts[n], "cpus_allowed": [n], "clock_resolution_s": 1e-9} for n in (0, 1)]
     header = {
         "schema": 1, "context": context, "workload": {"name": "overlap", "version": "1"}, "arguments": [],
@@ -73,16 +73,16 @@ def session(tmp_path: Path) -> Path:
     (tmp_path / "session.json").write_text(json.dumps(facts))
     folder = tmp_path / "records"
     folder.mkdir()
-    for turn in range(3):
+    for round_ in range(3):
         for side, seconds in (("check", 1.0), ("base", 1.0), ("control", 1.0), ("new", 2.0)):
-            record(folder, side, turn, base_s=seconds)
+            record(folder, side, round_, base_s=seconds)
     return tmp_path
 
 
 def test_pairs_within_launches_are_a_series_of_their_own(session: Path) -> None:
-    for turn in range(3):
+    for round_ in range(3):
         for side, seconds in (("base", 1.0), ("control", 1.1), ("new", 2.0)):
-            record(session / "records", side, turn, base_s=seconds, armed=[1, 0, 0, 1])
+            record(session / "records", side, round_, base_s=seconds, armed=[1, 0, 0, 1])
     whole, within = gate_records.read(session).series
     assert (whole.paired, within.paired) == (False, True) and within.name.startswith(whole.name)
     assert within.values == {side: dict.fromkeys(range(3), pytest.approx(0.8)) for side in gate_records.SIDES}
@@ -133,8 +133,8 @@ def test_each_study_has_the_check_run_of_its_own_job(session: Path) -> None:
     """Their rounds have the same numbers."""
     facts = json.loads((session / "session.json").read_text())
     (session / "session.json").write_text(json.dumps({**facts, "studies": ["overlap-ratio", "latency"]}))
-    for turn in range(2):
-        record(session / "records", "check", turn, study="latency", hosts=("vc3", "vc4"))
+    for round_ in range(2):
+        record(session / "records", "check", round_, study="latency", hosts=("vc3", "vc4"))
     found = gate_records.read(session)
     assert (found.check_run_rounds("overlap-ratio"), found.check_run_rounds("latency")) == (3, 2)
     assert list(found.check_run["computation beside latency"]) == ["vc3", "vc4"]
@@ -194,9 +194,9 @@ def test_points_that_cannot_be_measured_are_said_not_to_be_compared(session: Pat
 
 
 def test_where_every_launch_failed_it_is_said_how(session: Path) -> None:
-    for turn in range(3):
+    for round_ in range(3):
         for side in ("base", "control", "new"):
-            record(session / "records", side, turn, status="failed", reason="exit status 127")
+            record(session / "records", side, round_, status="failed", reason="exit status 127")
     found = judge(gate_records.read(session))
     assert found.status == 3 and "base failed: exit status 127; control failed" in found.sentence
 
@@ -209,8 +209,8 @@ def test_a_checkout_with_changes_is_not_its_commit(session: Path) -> None:
 
 
 def test_what_failed_of_the_check_run_is_no_sides_trouble(session: Path) -> None:
-    for turn in range(3):
-        record(session / "records", "check", turn, status="failed", reason="an even number of ranks is wanted")
+    for round_ in range(3):
+        record(session / "records", "check", round_, status="failed", reason="an even number of ranks is wanted")
     found = gate_records.read(session)
     assert not found.series[0].trouble and found.check_run_rounds("overlap-ratio") == 0
     assert found.check_run_trouble == "an even number of ranks is wanted"
@@ -220,12 +220,12 @@ def test_the_launch_with_which_its_job_ended_is_no_failure_of_its_side(session: 
     """A node died under it: the launches behind it were not run. Two failures are not both the job's."""
     gone = "not run: a node of the batch job died (NODE_FAIL)"
     record(session / "records", "new", 2, status="failed", reason="exit status 137", minute=2)
-    for turn in (3, 4):
+    for round_ in (3, 4):
         for side in ("base", "control", "new"):
-            record(session / "records", side, turn, status="failed", reason=gone, minute=30)
-    for turn in range(2):
+            record(session / "records", side, round_, status="failed", reason=gone, minute=30)
+    for round_ in range(2):
         for side in ("check", "base", "control"):
-            record(session / "records", side, turn, minute=turn)
+            record(session / "records", side, round_, minute=round_)
     for side in ("check", "base", "control"):
         record(session / "records", side, 2, minute=1)
     found = gate_records.read(session)
@@ -242,10 +242,10 @@ def test_a_look_that_was_made_stays_what_it_was_when_a_failed_launch_is_measured
     facts = json.loads((session / "session.json").read_text())
     facts["request"]["gate"] |= {"rounds": 24, "looks": [12, 24]}
     (session / "session.json").write_text(json.dumps(facts))
-    for turn in range(13):
+    for round_ in range(13):
         for side in ("base", "control", "new"):
-            noise = 1 + (turn * 7 + len(side)) % 5 / 1000
-            record(session / "records", side, turn, base_s=noise * (1.05 if side == "new" else 1.0))
+            noise = 1 + (round_ * 7 + len(side)) % 5 / 1000
+            record(session / "records", side, round_, base_s=noise * (1.05 if side == "new" else 1.0))
     record(session / "records", "new", 3, status="failed")
     before = judge(gate_records.read(session), ended=False)
     assert before.rounds == 12 and before.verdict.value == "commit"

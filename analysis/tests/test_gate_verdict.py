@@ -42,14 +42,14 @@ def gate(
     drag = max(nodes.values()) * everything
     values = {
         side: {
-            turn: float((drag * (slower or {}).get(side, 1.0)) ** sign * math.exp(rng.normal(0, noise)))
-            for turn in range(rounds)
+            round_: float((drag * (slower or {}).get(side, 1.0)) ** sign * math.exp(rng.normal(0, noise)))
+            for round_ in range(rounds)
         }
         for side in SIDES
     }
     check_run = {
         "computation": {
-            node: {turn: 0.02 * factor * everything * math.exp(rng.normal(0, 0.01)) for turn in range(rounds)}
+            node: {round_: 0.02 * factor * everything * math.exp(rng.normal(0, 0.01)) for round_ in range(rounds)}
             for node, factor in nodes.items()
         },
         "transfer": {"a and c": dict.fromkeys(range(rounds), 1e-3), "b and d": dict.fromkeys(range(rounds), 1e-3)},
@@ -182,7 +182,7 @@ def test_a_control_that_differs_from_the_baseline_is_no_verdict() -> None:
 def test_the_point_is_named_in_which_the_control_differs_and_not_the_noisiest_one() -> None:
     """Whose own ratio is farther from 1 by chance: the copy was twice as slow in just more than half of its rounds."""
     moved, noisy = gate({"control": 1.06}).series[0], gate().series[0]
-    copy = {turn: value * (2.0 if turn % 2 else 0.6) for turn, value in noisy.values["control"].items()}
+    copy = {round_: value * (2.0 if round_ % 2 else 0.6) for round_, value in noisy.values["control"].items()}
     copy[0] *= 4
     other = replace(noisy, name="overlap: 8 bytes", values={**noisy.values, "control": copy})
     found = judge(replace(gate(), series=[moved, other]))

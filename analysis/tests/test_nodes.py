@@ -66,7 +66,7 @@ def test_all_that_is_measured_shares_one_error() -> None:
         2 * slow_nodes._level(2) == 8 * slow_nodes._level(8) == slow_nodes.NODE_ERROR
         and slow_nodes.rounds_wanted(8) == fewest + 2
     )
-    short = {where: {turn: rounds[turn] for turn in range(fewest)} for where, rounds in alone.items()}
+    short = {where: {round_: rounds[round_] for round_ in range(fewest)} for where, rounds in alone.items()}
     both = {"computation": short, "transfer": {"a and b": short["a"]}}
     assert [one.where for one in slow_nodes.slow_parts(both)] == ["b"]
     assert not slow_nodes.slow_parts({f"computation bound by {number}": short for number in range(4)})
@@ -95,7 +95,7 @@ def test_other_nodes_in_the_middle_hide_no_slow_one() -> None:
 
 def record(
     folder: Path,
-    turn: int,
+    round_: int,
     slow: str,
     hosts: tuple[str, ...] = ("n1", "n2", "n3"),
     rounds: tuple[int, ...] = (0, 1, 2),
@@ -103,8 +103,8 @@ def record(
 ) -> None:
     """A launch on three nodes, of which one rests in each round of the tournament."""
     context = {
-        "launch": f"s.{turn}", "study": "node-pairs", "system": "local", "mpi": "mpich", "variant": "bare",
-        "repetition": turn, "order": turn,
+        "launch": f"s.{round_}", "study": "node-pairs", "system": "local", "mpi": "mpich", "variant": "bare",
+        "repetition": round_, "order": round_,
     }  # fmt: skip
     ranks = [{"rank": n, "host": host, "cpus_allowed": [n], "clock_resolution_s": 1e-9} for n, host in enumerate(hosts)]
     unit = {"unit": "s", "better": "lower", "leading": False}
@@ -124,7 +124,7 @@ def record(
             point = {"round": number, "size_bytes": 8, "work": "register", "work_units": 100, "round_trips": 5}
             lines.append({"point": point, "rank": rank, "status": "ok", "samples": samples})
     lines.append({"end": {"status": "ok", "elapsed_s": 1.0, "ranks": []}})
-    (folder / f"s.{turn}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / f"s.{round_}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture
@@ -135,8 +135,8 @@ def session(tmp_path: Path) -> Path:
     }  # fmt: skip
     (tmp_path / "session.json").write_text(json.dumps(facts))
     (tmp_path / "records").mkdir()
-    for turn in range(16):
-        record(tmp_path / "records", turn, slow="n2")
+    for round_ in range(16):
+        record(tmp_path / "records", round_, slow="n2")
     return tmp_path
 
 
@@ -168,13 +168,13 @@ def test_what_was_measured_before_a_launch_was_resumed_is_of_the_nodes_it_had_th
 
 def test_too_few_launches_say_nothing_of_anybody(session: Path) -> None:
     wanted = slow_nodes.rounds_wanted(6)  # three nodes and three links
-    for turn in range(wanted - 1, 16):
-        (session / "records" / f"s.{turn}.jsonl").unlink()
+    for round_ in range(wanted - 1, 16):
+        (session / "records" / f"s.{round_}.jsonl").unlink()
     found = slow_nodes.read(session)
     assert not found.slow and found.too_few
     assert f"too few launches, {wanted - 1} of {wanted} wanted" in found.sentence()
-    for turn in range(16):
-        record(session / "records", turn, slow="")
+    for round_ in range(16):
+        record(session / "records", round_, slow="")
     found = slow_nodes.read(session)
     assert not found.too_few and "No node and no link is slower" in found.sentence()
 
@@ -185,8 +185,8 @@ def test_after_resume_on_other_nodes_the_launches_count_that_ran_on_the_same_one
     for path in (session / "records").iterdir():
         path.unlink()
     wanted = slow_nodes.rounds_wanted(6)
-    for turn in range(3 + wanted - lacking):
-        record(session / "records", turn, "", ("n1", "n2", "n3") if turn < 3 else ("n4", "n5", "n6"))
+    for round_ in range(3 + wanted - lacking):
+        record(session / "records", round_, "", ("n1", "n2", "n3") if round_ < 3 else ("n4", "n5", "n6"))
     found = slow_nodes.read(session)
     assert (found.rounds, found.wanted, found.too_few) == (wanted - lacking, wanted, bool(lacking))
     said = f"{wanted - 1} of {wanted} wanted" if lacking else f"over {wanted} launches on 3 nodes"

@@ -60,8 +60,8 @@ def test_who_had_its_rounds_without_leading_makes_room() -> None:
     one = made({DEFAULT: 0.0, "s001": 0.001, "s002": 0.0009}, rounds=18)
     noise = np.random.default_rng(2)
     scores = {
-        side: {turn: Score(value.value + noise.normal(0, 0.1)) for turn, value in turns.items()}
-        for side, turns in one.scores.items()
+        side: {round_: Score(value.value + noise.normal(0, 0.1)) for round_, value in rounds.items()}
+        for side, rounds in one.scores.items()
     }
     blocks = tuple(Block(SIDES, 6, 6 * number) for number in range(3))
     found = elimination.state(replace(one, scores=scores, asked=replace(one.asked, blocks=blocks)))
@@ -183,12 +183,12 @@ def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_no
     assert not confirmation.undecided(confirmed(-0.2)), "nothing speaks for it"
     assert not confirmation.undecided(confirmed(0.2, failures={TUNED: "exit status 1."}))
     weak = confirmed(0.2)
-    turns = {turn: Score(0.1 + turn / 100 if turn % 3 else -0.1, {"inflation": 1.0}) for turn in range(6, 18)}
-    scores = {**weak.scores, TUNED: turns, OLD: {turn: Score(0.0, {"inflation": 1.0}) for turn in turns}}
+    rounds = {round_: Score(0.1 + round_ / 100 if round_ % 3 else -0.1, {"inflation": 1.0}) for round_ in range(6, 18)}
+    scores = {**weak.scores, TUNED: rounds, OLD: {round_: Score(0.0, {"inflation": 1.0}) for round_ in rounds}}
     open_ = replace(weak, scores=scores)
     assert not confirmation.of(open_).confirmed and confirmation.undecided(open_)
     assert not confirmation.undecided(replace(open_, asked=replace(open_.asked, looks=1)))
-    heavy = {turn: replace(one, bounds={"inflation": 1.2}) for turn, one in turns.items()}
+    heavy = {round_: replace(one, bounds={"inflation": 1.2}) for round_, one in rounds.items()}
     assert not confirmation.undecided(replace(open_, scores={**scores, TUNED: heavy})), "a bound is broken"
 
 
@@ -196,7 +196,7 @@ def test_a_failure_counts_from_its_block_on() -> None:
     search = made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, rounds=12)
     blocks = (Block(SIDES, 6, 0), Block((DEFAULT, REFERENCE, "s001"), 6, 6))
     search = replace(search, asked=replace(search.asked, blocks=blocks), failures={"s001": "exit status 1"})
-    early, late = (elimination.state(replace(search, failed_in={"s001": turn})) for turn in (0, 6))
+    early, late = (elimination.state(replace(search, failed_in={"s001": round_})) for round_ in (0, 6))
     assert early.leader == "s002"
     assert late.standings["s002"].out.startswith("worse than s001 in 6 rounds"), "as it was decided then"
     assert late.standings["s001"].out == "failed: exit status 1"
@@ -206,7 +206,7 @@ def test_a_block_in_which_the_reference_failed_blames_no_setting_and_counts_as_n
     search = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1})
     new = (DEFAULT, REFERENCE, "s001", "s002")
     blocks = (Block((DEFAULT, REFERENCE, "s001"), 6, 0), *(Block(new, 6, 6 * number) for number in (1, 2, 3)))
-    scores = {side: turns for side, turns in search.scores.items() if side != "s002"}
+    scores = {side: rounds for side, rounds in search.scores.items() if side != "s002"}
     lost = replace(
         search, scores=scores, asked=replace(search.asked, blocks=blocks), failures={REFERENCE: "exit status 3"}
     )
@@ -227,8 +227,9 @@ def test_a_search_goes_on_with_one_that_does_not_lead_as_long_as_it_is_not_out()
     values = (0.1, -0.1, 0.2, -0.3, 0.1, -0.25)  # the middle is below 0, which six rounds do not show
 
     def after(blocks: int) -> document.Step:
-        turns = range(6 * blocks)
-        scores = {DEFAULT: {turn: Score(0.0) for turn in turns}, "s001": {t: Score(values[t % 6]) for t in turns}}
+        rounds = range(6 * blocks)
+        zero = dict.fromkeys(rounds, Score(0.0))
+        scores = {DEFAULT: zero, "s001": {round_: Score(values[round_ % 6]) for round_ in rounds}}
         search = made({DEFAULT: 0.0, "s001": 0.0})
         sides = tuple(Block((DEFAULT, "s001"), 6, 6 * number) for number in range(blocks))
         only = replace(search.asked, space=(Axis("burst", ("default", "1")),), contenders={"s001": {"burst": "1"}})

@@ -40,8 +40,8 @@ def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path
     found = search_records.read(search_session(tmp_path / "s", BEHAVIOURS))
     assert set(found.scores) == set(SIDES) and not found.failures
     for side, behaviour in BEHAVIOURS.items():
-        for turn in (0, 1):
-            assert found.plain[side][turn] == pytest.approx(behaviour.efficiency, abs=0.05)
+        for round_ in (0, 1):
+            assert found.plain[side][round_] == pytest.approx(behaviour.efficiency, abs=0.05)
     assert found.scores["s002"][0].bounds["inflation"] == pytest.approx(1.2, abs=0.05)
     names = set(load([tmp_path / "s"]).launches["variant"])
     assert names == {"adaptive", "bare", "adaptive (s002)"}, "what ran under another MPI is another variant"
@@ -100,8 +100,8 @@ def test_what_has_no_value_is_said_to_have_none(objective: str, lacking: str, tm
 def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) -> None:
     sides = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
     folder = search_session(tmp_path / "s", sides)
-    for turn, why in enumerate(("made up", "not run: a node of the batch job died")):
-        file = folder / "records" / f"x.{turn}.s001.jsonl"
+    for round_, why in enumerate(("made up", "not run: a node of the batch job died")):
+        file = folder / "records" / f"x.{round_}.s001.jsonl"
         file.write_text(file.read_text().replace("made up", why))
     assert search_records.read(folder).not_run == {"x.1.s001": "a node of the batch job died"}
     assert search_records.read(folder).failures == {"s001": "made up"}
@@ -119,12 +119,12 @@ def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) ->
 
 def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
     folder = search_session(tmp_path / "s", {**BEHAVIOURS, TUNED: Behaviour(0.8, 1.02)})
-    for turn in range(2):
-        file = folder / "records" / f"x.{turn}.{TUNED}.jsonl"
+    for round_ in range(2):
+        file = folder / "records" / f"x.{round_}.{TUNED}.jsonl"
         *lines, last = file.read_text().splitlines()
         end = json.loads(last)
         for rank in end["end"]["ranks"]:
-            rank["engine"] = {"settings": {"burst": 20, "strict": turn == 1}}
+            rank["engine"] = {"settings": {"burst": 20, "strict": round_ == 1}}
         file.write_text("\n".join([*lines, json.dumps(end)]) + "\n")
     found = search_records.read(folder)
     values = {"burst": "20", "strict": "true", "rest_us": "0", "UCX_RNDV_THRESH": "8192"}
@@ -194,12 +194,12 @@ SEARCH = {
 
 def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
     search = confirmed(0.2)
-    alone = {side: turns for side, turns in search.scores.items() if side != OLD}
+    alone = {side: rounds for side, rounds in search.scores.items() if side != OLD}
     lost = replace(search, scores=alone, failures={OLD: "exit status 3."})
     sentence = confirmation.of(lost).sentence
     assert "no round has both it and the default, a launch of the default failed: exit status 3." in sentence
     assert "nan" not in sentence + document.document(lost, confirmation.of(lost), {})
-    few = {turn: one for turn, one in search.scores[OLD].items() if turn < 9}
+    few = {round_: one for round_, one in search.scores[OLD].items() if round_ < 9}
     fewer = replace(search, scores={**search.scores, OLD: few}, failures={BARE: "it hangs"})
     told = confirmation.of(fewer).sentence
     assert "not shown at the level of 1 %, a launch of the reference failed: it hangs (efficiency +0." in told
@@ -210,8 +210,8 @@ def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
 def test_where_the_default_fails_late_in_a_confirmation_the_rounds_before_that_decide() -> None:
     search = confirmed(0.2)
     ends = {OLD: 17, TUNED: 18}  # the default failed in the last round
-    scores = {side: {turn: one for turn, one in turns.items() if turn < ends.get(side, 99)}
-              for side, turns in search.scores.items()}  # fmt: skip
+    scores = {side: {round_: one for round_, one in rounds.items() if round_ < ends.get(side, 99)}
+              for side, rounds in search.scores.items()}  # fmt: skip
     told = confirmation.of(replace(search, scores=scores, failures={OLD: "exit status 3."}))
     assert told.confirmed and told.rounds == 11
     assert told.sentence.endswith("not tuned, a launch of the default failed: exit status 3.")
@@ -246,8 +246,8 @@ def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_co
     assert told.confirmed and told.values == {"burst": "20"}
     assert "The default breaks inflation<=1.05 (1.08). s001" in told.sentence
     assert "keeps inflation<=1.05 (1.02): efficiency -0.1" in told.sentence
-    turns = {turn: Score(0.0, {"inflation": 1.04 if turn % 3 else 1.06}) for turn in range(6, 18)}
-    close = replace(fresh, scores={**fresh.scores, TUNED: turns})
+    rounds = {round_: Score(0.0, {"inflation": 1.04 if round_ % 3 else 1.06}) for round_ in range(6, 18)}
+    close = replace(fresh, scores={**fresh.scores, TUNED: rounds})
     assert "it is not shown to keep inflation<=1.05" in confirmation.of(close).sentence
     assert confirmation.undecided(close), "it keeps the bound as far as is known"
     assert not confirmation.of(confirmed(-0.1, search=worse)).confirmed, (
@@ -262,8 +262,8 @@ def test_a_bound_that_the_winner_is_on_is_not_called_kept() -> None:
     """Half of the launches lie below it and half above."""
     bounded = made({DEFAULT: 0.0, "s001": 0.2}, bounds={DEFAULT: 1.0, "s001": 1.0})
     search = confirmed(0.2, search=bounded)
-    on_it = {turn: replace(one, bounds={"inflation": 1.05 + 0.01 * (-1) ** turn - 1e-4 * turn})
-             for turn, one in search.scores[TUNED].items()}  # fmt: skip
+    on_it = {round_: replace(one, bounds={"inflation": 1.05 + 0.01 * (-1) ** round_ - 1e-4 * round_})
+             for round_, one in search.scores[TUNED].items()}  # fmt: skip
     close = confirmation.of(replace(search, scores={**search.scores, TUNED: on_it}))
     assert confirmation.of(search).confirmed and not close.confirmed
     assert "it is not shown to keep inflation<=1.05" in close.sentence
@@ -277,12 +277,12 @@ def test_a_winner_that_loses_at_a_point_is_a_trade() -> None:
     search = confirmed(0.05)
     each = {OLD: {SMALL: 0.30, LARGE: 0.90}, TUNED: {SMALL: 0.75, LARGE: 0.55}}
     scores = {
-        side: {turn: replace(one, points=each[side]) for turn, one in search.scores[side].items()} for side in each
+        side: {round_: replace(one, points=each[side]) for round_, one in search.scores[side].items()} for side in each
     }
     told = confirmation.of(replace(search, scores={**search.scores, **scores}))
     assert told.confirmed and "is a trade: efficiency +0.05" in told.sentence
     assert "; at 64 KB efficiency +0.450" in told.sentence and "; loses at 4 MB efficiency -0.350" in told.sentence
-    better = {turn: replace(one, points={SMALL: 0.75, LARGE: 0.95}) for turn, one in scores[TUNED].items()}
+    better = {round_: replace(one, points={SMALL: 0.75, LARGE: 0.95}) for round_, one in scores[TUNED].items()}
     good = confirmation.of(replace(search, scores={**search.scores, **scores, TUNED: better})).sentence
     assert "beats the default" in good and "at 4 MB efficiency +0.050" in good
 
@@ -305,9 +305,9 @@ def test_the_front_has_no_setting_that_failed_and_holds_both_against_the_default
     front = confirmation.front(replace(search, failures={"s001": "it hangs"}))
     assert {place.name for place in front} == {DEFAULT, "s002"}
     hard = {  # where s002 ran every launch was worse, the default's as well
-        side: {turn: Score(one.value - 5 * (turn < 6), {"inflation": one.bounds["inflation"] + (turn < 6)})
-              for turn, one in turns.items() if side != "s002" or turn < 6}
-        for side, turns in search.scores.items()
+        side: {round_: Score(one.value - 5 * (round_ < 6), {"inflation": one.bounds["inflation"] + (round_ < 6)})
+              for round_, one in rounds.items() if side != "s002" or round_ < 6}
+        for side, rounds in search.scores.items()
     }  # fmt: skip
     found = replace(search, scores=hard)
     places = {place.name: place for place in confirmation.front(found)}

@@ -25,17 +25,17 @@ def made(
     """A search of one block in which every round adds some noise of its own to all sides."""
     rng = np.random.default_rng(1)
     scores: dict[str, dict[int, Score]] = {}
-    for turn in range(rounds):
+    for round_ in range(rounds):
         common = rng.normal(0, 1)
         for side, gain in gains.items():
             inflation = (bounds or {}).get(side, 1.0) + rng.normal(0, 1e-3)
             kept = {"inflation": inflation}
-            scores.setdefault(side, {})[turn] = Score(gain + common + rng.normal(0, 1e-3), kept)
+            scores.setdefault(side, {})[round_] = Score(gain + common + rng.normal(0, 1e-3), kept)
     wanted = SearchPlan(
         "efficiency", SPACE, {"inflation": 1.05} if bounds else {}, contenders=CONTENDERS,
         blocks=(Block(tuple(gains), rounds, 0),),
     )  # fmt: skip
-    plain = {side: {turn: one.value for turn, one in turns.items()} for side, turns in scores.items()}
+    plain = {side: {round_: one.value for round_, one in rounds.items()} for side, rounds in scores.items()}
     return Measured(wanted, scores, plain=plain, **more)
 
 
@@ -52,12 +52,12 @@ def confirmed(
     fresh = {OLD: (0.0, of_default or inflation), TUNED: (gain, inflation)}
     scores = dict(search.scores) | {
         side: {
-            turn: Score(value + rng.normal(0, 0.01), {"inflation": bound + rng.normal(0, 1e-3)})
-            for turn in range(6, 18)
+            round_: Score(value + rng.normal(0, 0.01), {"inflation": bound + rng.normal(0, 1e-3)})
+            for round_ in range(6, 18)
         }
         for side, (value, bound) in fresh.items()
     }
-    plain = {side: {turn: one.value for turn, one in turns.items()} for side, turns in scores.items()}
+    plain = {side: {round_: one.value for round_, one in rounds.items()} for side, rounds in scores.items()}
     blocks = (*search.asked.blocks, Block(tuple(fresh), 12, 6))
     wanted = replace(search.asked, blocks=blocks)
     return Measured(wanted, scores, failures or {}, plain, session="made-up")
@@ -86,13 +86,13 @@ def search_session(folder: Path, sides: Mapping[str, Behaviour], comp: float = 1
     facts["request"] = {"search": {**said, **search}}
     (folder / "session.json").write_text(json.dumps(facts))
     rng = np.random.default_rng(1)
-    for turn in range(2):
+    for round_ in range(2):
         for order, (side, behaviour) in enumerate(sides.items()):
             context = {
-                "session": folder.name, "launch": f"x.{turn}.{side}", "study": "overlap-ratio", "system": "vcluster",
-                "mpi": "mpich", "variant": "bare" if side == REFERENCE else "adaptive", "repetition": turn,
+                "session": folder.name, "launch": f"x.{round_}.{side}", "study": "overlap-ratio", "system": "vcluster",
+                "mpi": "mpich", "variant": "bare" if side == REFERENCE else "adaptive", "repetition": round_,
                 "order": order, "side": side, "scale": "test",
                 **({"mpi_environment": {"UCX_RNDV_THRESH": "8192"}} if side == "s002" else {}),
             }  # fmt: skip
-            write_lines(folder / "records" / f"x.{turn}.{side}.jsonl", maker.launch_lines(context, behaviour, rng))
+            write_lines(folder / "records" / f"x.{round_}.{side}.jsonl", maker.launch_lines(context, behaviour, rng))
     return folder

@@ -67,11 +67,12 @@ def front(found: Measured) -> list[Place]:
 def _place(name: str, word: str, found: Measured) -> Place | None:
     """None where no round has both it and the default."""
     mine, base = found.scores.get(name, {}), found.scores.get(DEFAULT, {})
-    common = [turn for turn in mine if turn in base]
+    common = [round_ for round_ in mine if round_ in base]
     if not common:
         return None
     of_default = middle([one.bounds[word] for one in base.values()], elimination.INTERVAL).value
-    dearer = middle([mine[turn].bounds[word] - base[turn].bounds[word] for turn in common], elimination.INTERVAL).value
+    costs_more = [mine[round_].bounds[word] - base[round_].bounds[word] for round_ in common]
+    dearer = middle(costs_more, elimination.INTERVAL).value
     wanted = found.asked.bounds
     breaks = bool(elimination.broken(elimination.bounds_of(name, found.scores, wanted), wanted))
     return Place(name, elimination.standing(name, found).gain, of_default + dearer, breaks)
@@ -191,8 +192,8 @@ def _why_not(gains: list[float], found: Measured) -> str:
 def _at_each_point(found: Measured) -> tuple[bool, str]:
     """Whether the winner is shown to lose at a point, whatever it gains over all; and its gain at each of several."""
     mine, theirs = found.scores[TUNED], found.scores[OLD]
-    common = [turn for turn in sorted(mine) if turn in theirs]
-    both = [(mine[turn].points, theirs[turn].points) for turn in common]
+    common = [round_ for round_ in sorted(mine) if round_ in theirs]
+    both = [(mine[round_].points, theirs[round_].points) for round_ in common]
     names = [name for name in both[0][0] if all(name in points for pair in both for points in pair)]
     gains = {name: [new[name] - old[name] for new, old in both] for name in names}
     if len(gains) < 2:
@@ -266,7 +267,7 @@ def _broken_bound(found: Measured) -> str:
 
 def _cell(side: str, found: Measured, winner: str) -> Cell:
     one = elimination.standing(side, found, against=OLD, level=level(found))
-    shown = [value for turn, value in found.plain[side].items() if turn in found.scores[side]]
+    shown = [value for round_, value in found.plain[side].items() if round_ in found.scores[side]]
     return Cell(side, _factors(side, found, winner), middle(shown, level(found)).value, one.gain, one.bounds)
 
 

@@ -86,7 +86,7 @@ def standing(name: str, found: Measured, out: str = "", against: str = DEFAULT, 
 def differences(name: str, against: str, scores: Scores) -> list[float]:
     """By how much a side is better than another in each round that has both."""
     mine, theirs = scores.get(name, {}), scores.get(against, {})
-    return [mine[turn].value - theirs[turn].value for turn in sorted(mine) if turn in theirs]
+    return [mine[round_].value - theirs[round_].value for round_ in sorted(mine) if round_ in theirs]
 
 
 def bounds_of(name: str, scores: Scores, wanted: Mapping[str, float], level: float = INTERVAL) -> dict[str, Middle]:
@@ -107,19 +107,19 @@ def broken_by_default(found: Measured) -> list[str]:
 
 def _until(scores: Scores, block: Block) -> dict[str, dict[int, Score]]:
     """What was known when this block was over."""
-    end = block.turns.stop
-    return {side: {turn: one for turn, one in turns.items() if turn < end} for side, turns in scores.items()}
+    end = block.round_numbers.stop
+    return {side: {round_: one for round_, one in rounds.items() if round_ < end} for side, rounds in scores.items()}
 
 
 def _counts(block: Block, scores: Scores) -> bool:
     """Whether any launch of the block has a value. None has where the reference failed in all of its rounds: they say
     nothing of the settings, which go on as if these rounds had not been run."""
-    return any(turn in scores.get(side, {}) for side in block.sides for turn in block.turns)
+    return any(round_ in scores.get(side, {}) for side in block.sides for round_ in block.round_numbers)
 
 
 def _broken(alive: Sequence[str], block: Block, found: Measured, scores: Scores) -> dict[str, str]:
     """Those that fail, and those that are shown to break a bound."""
-    by_now = [name for name in found.failures if found.failed_in.get(name, block.first) < block.turns.stop]
+    by_now = [name for name in found.failures if found.failed_in.get(name, block.first) < block.round_numbers.stop]
     out = {name: f"failed: {found.failures[name]}" for name in alive if name in by_now and name in block.sides}
     for name in (name for name in alive if name not in out):
         mine = scores.get(name, {})

@@ -52,11 +52,11 @@ def _search(found: Measured, source: str) -> Drawn | None:
     rows = []
     for name in ordered:
         scores, base = found.scores[name], found.scores.get(DEFAULT, {})
-        turns = [turn for turn in sorted(scores) if turn in base]
-        gains = [scores[turn].value - base[turn].value for turn in turns]
+        rounds = [round_ for round_ in sorted(scores) if round_ in base]
+        gains = [scores[round_].value - base[round_].value for round_ in rounds]
         known = [_shown(middle(gains[: count + 1], elimination.INTERVAL).value, found) for count in range(len(gains))]
-        rows += [{"setting": name, "round": turn, "value": gain, "out": standings[name].out and turn == turns[-1]}
-                 for turn, gain in zip(turns, known, strict=True)]  # fmt: skip
+        rows += [{"setting": name, "round": round_, "value": gain, "out": standings[name].out and round_ == rounds[-1]}
+                 for round_, gain in zip(rounds, known, strict=True)]  # fmt: skip
     caption = (
         "The search: the middle (Hodges and Lehmann) of the differences to the default in the same rounds, as far as a "
         f"setting had run; a hollow mark is where it went out, the line at 0 the default. {source}"

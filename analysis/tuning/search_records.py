@@ -70,7 +70,7 @@ class Block:
     first: int
 
     @property
-    def turns(self) -> range:
+    def round_numbers(self) -> range:
         return range(self.first, self.first + self.rounds)
 
 
@@ -228,11 +228,11 @@ def read(path: Path) -> Measured:
     wanted = of(records.sessions[0])
     launches = records.launches
     side_of = dict(zip(launches["launch"], launches["side"], strict=True)) if len(launches) else {}
-    turn_of = dict(zip(launches["launch"], launches["repetition"], strict=True)) if len(launches) else {}
+    round_of = dict(zip(launches["launch"], launches["repetition"], strict=True)) if len(launches) else {}
     failures, not_run = _failures(records, side_of), _not_run(records)
     good = [name for name in side_of if name not in failures and name not in not_run]
     plain = (
-        _by_metrics(records, wanted, good, side_of, turn_of)
+        _by_metrics(records, wanted, good, side_of, round_of)
         if of_overlap(wanted)
         else _by_quantity(records, wanted, side_of)
     )
@@ -241,16 +241,16 @@ def read(path: Path) -> Measured:
     valueless: dict[str, str] = {}
     for launch in good:
         if launch in plain:
-            side, turn = str(side_of[launch]), int(turn_of[launch])
+            side, round_ = str(side_of[launch]), int(round_of[launch])
             if why := _without_value(plain[launch][0], wanted):
                 valueless.setdefault(side, why)
                 continue
-            scores.setdefault(side, {})[turn], shown.setdefault(side, {})[turn] = plain[launch]
+            scores.setdefault(side, {})[round_], shown.setdefault(side, {})[round_] = plain[launch]
     reasons: dict[str, str] = {}
     failed_in: dict[str, int] = {}
-    for launch in sorted(failures, key=lambda name: int(turn_of[name])):
+    for launch in sorted(failures, key=lambda name: int(round_of[name])):
         reasons.setdefault(str(side_of[launch]), failures[launch])
-        failed_in.setdefault(str(side_of[launch]), int(turn_of[launch]))
+        failed_in.setdefault(str(side_of[launch]), int(round_of[launch]))
     reasons |= {side: why for side, why in valueless.items() if side not in scores and side not in reasons}
     reported: dict[str, list[Mapping[str, Any]]] = {}
     for row in frames.rows(launches):
@@ -320,7 +320,7 @@ Found = dict[str, tuple[Score, float]]
 
 
 def _by_metrics(
-    records: Records, wanted: SearchPlan, good: list[str], side_of: Mapping[str, Any], turn_of: Mapping[str, Any]
+    records: Records, wanted: SearchPlan, good: list[str], side_of: Mapping[str, Any], round_of: Mapping[str, Any]
 ) -> Found:
     """Launch -> its score; a launch without a reference in its round has none."""
     rows = records.points[records.points["launch"].isin(good) & (records.points["status"] == "ok")]
@@ -330,13 +330,13 @@ def _by_metrics(
         usable, pattern = [samples[row] for row in ranks.index if row in samples], json.loads(point).get("pattern")
         medians.setdefault(launch, {})[point] = launch_times(usable, pattern, rng).medians
     reference = {
-        (int(turn_of[launch]), str(side_of[launch]).startswith(CONFIRM)): points
+        (int(round_of[launch]), str(side_of[launch]).startswith(CONFIRM)): points
         for launch, points in medians.items()
         if str(side_of[launch]).removeprefix(CONFIRM) == REFERENCE
     }
     found: Found = {}
     for launch, points in medians.items():
-        there = reference.get((int(turn_of[launch]), str(side_of[launch]).startswith(CONFIRM)), {})
+        there = reference.get((int(round_of[launch]), str(side_of[launch]).startswith(CONFIRM)), {})
         of_points = {
             point: Times(comm=there[point]["own_comm"], comp=there[point]["own_comp"], **mine)
             for point, mine in points.items()
@@ -411,8 +411,8 @@ def _chosen(point: Point, objective: str, of_default: str) -> Point:
 def frame(found: Measured) -> pd.DataFrame:
     """One row a side and round: what figures are drawn from."""
     rows = [
-        {"side": side, "round": turn, "value": found.plain[side][turn], **score.bounds}
-        for side, turns in found.scores.items()
-        for turn, score in turns.items()
+        {"side": side, "round": round_, "value": found.plain[side][round_], **score.bounds}
+        for side, rounds in found.scores.items()
+        for round_, score in rounds.items()
     ]
     return pd.DataFrame(rows, columns=None if rows else ["side", "round", "value"])

@@ -101,14 +101,14 @@ class Rounds:
 
     def schedule(self, stem: str, seed: int) -> list[list[Launch]]:
         """The launches of each block; rounds are counted through."""
-        sides, turn, order = {side.name: side for side in self.sides}, 0, 0
+        sides, round_, order = {side.name: side for side in self.sides}, 0, 0
         drawn = random.Random(f"{stem} {seed}")
         found: list[list[Launch]] = []
 
         def add(side: Side) -> None:
             nonlocal order
             identity = f"{stem}.{order:04d}.{side.name}" if self.grows else f"{stem}.{order:03d}.{side.name}"
-            found[-1].append(Launch(identity, side.variant, turn, order, side=side))
+            found[-1].append(Launch(identity, side.variant, round_, order, side=side))
             order += 1
 
         for block in self.blocks:
@@ -116,10 +116,10 @@ class Rounds:
             for _ in range(block.rounds):
                 if self.around:
                     add(self.around)
-                here = random.Random(f"{stem} {seed} {turn}") if self.grows else drawn
+                here = random.Random(f"{stem} {seed} {round_}") if self.grows else drawn
                 for name in here.sample(block.sides, len(block.sides)):
                     add(sides[name])
-                turn += 1
+                round_ += 1
         if self.around and found:
             add(self.around)
         return found
@@ -395,11 +395,11 @@ def interleave(
     shuffler = random.Random(f"{stem} {seed}")
     rounds = max(variants.values(), default=0)
     schedule: list[Launch] = []
-    for turn in range(rounds):
-        here = [name for name, often in variants.items() if (turn + 1) * often // rounds > turn * often // rounds]
+    for round_ in range(rounds):
+        here = [name for name, often in variants.items() if (round_ + 1) * often // rounds > round_ * often // rounds]
         cells = [(variant, *setting) for variant in here for setting in _settings(variant, sweep)]
         for variant, fixed, engine in shuffler.sample(cells, len(cells)):
-            order, repetition = len(schedule), turn * variants[variant] // rounds
+            order, repetition = len(schedule), round_ * variants[variant] // rounds
             identity = f"{stem}.{order:03d}.{with_settings(variant, engine).replace(':', '+')}"
             own = {name: list(values) for name, values in limit.items()} if variant == LIMIT else {}
             schedule.append(Launch(identity, variant, repetition, order, fixed, engine, own))

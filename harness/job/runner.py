@@ -53,7 +53,7 @@ class Runner:
         self.folders.make()
         self.outcomes: list[Outcome] = []
         self.started = time.monotonic()
-        self.turn = -1  # the round that was begun last
+        self.begun = -1  # the round that was begun last
         self.trial: Trial | None = None  # of somebody else's program
         self.energy = SlurmEnergy()
         self.broken: set[str] = set()  # sides that failed, now or in an earlier run of the same block
@@ -111,9 +111,9 @@ class Runner:
         """Why no further round begins; empty if one does. Asked behind the check run that ends the round before."""
         rounds, stop = self.plan.rounds, self.plan.ends
         beside = rounds is not None and launch.side == rounds.around
-        if stop is None or launch.repetition == self.turn or beside:
+        if stop is None or launch.repetition == self.begun or beside:
             return ""
-        self.turn = launch.repetition
+        self.begun = launch.repetition
         if time.monotonic() - self.started > 60 * stop.minutes:
             return f"{records.NOT_NEEDED}: the time was up"
         if launch.repetition not in stop.looks:
