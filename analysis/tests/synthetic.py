@@ -240,6 +240,32 @@ def write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
+def empty_session(folder: Path, **facts: Any) -> Path:
+    """A session of these facts to which launches are written; one that is there stays."""
+    (folder / "records").mkdir(parents=True, exist_ok=True)
+    (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": {}} | facts))
+    return folder
+
+
+def write_launch(
+    folder: Path,
+    study: str,
+    variant: str,
+    launch: str,
+    lines: Sequence[dict[str, Any]],
+    mpi: str = "mpich",
+    **head: Any,
+) -> None:
+    """A launch of this study; points of `lines` are of rank 0 and ok where they say nothing else. `head`: more of the
+    header; a `context` is added to what is known."""
+    context = {"study": study, "system": "s", "mpi": mpi, "variant": variant, "launch": launch}
+    first = header(context | head.pop("context", {}))
+    first["header"] |= head
+    known = [{"rank": 0, "status": "ok", "samples": {}, **line} if "point" in line else line for line in lines]
+    last = [] if "end" in known[-1] else [end(variant)]
+    write_lines(folder / "records" / f"{launch}.jsonl", [first, *known, *last])
+
+
 def edited(session: Path, files: str = "*", count: int | None = None) -> Iterator[list[dict[str, Any]]]:
     """The lines of each of these record files, or of the first so many; written as a loop's body leaves them."""
     for file in sorted((session / "records").glob(files))[:count]:

@@ -20,7 +20,7 @@ from analysis.metrics.formulas import METRICS
 from analysis.records.load import load
 from analysis.statistics.interval import Interval
 from analysis.subject import OPERATORS, Claim
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, end, header, write_lines
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, empty_session, end, header, write_launch, write_lines
 
 CLAIM = Claim("s", "n", "<=", 1.0, "c", "p", Median("x_s", "bare"), margin=0.1, since="2026-01-01 00:00")
 
@@ -150,21 +150,10 @@ def study_session(
 ) -> Path:
     """A session of a study by hand: variant -> points, each with its parameters and `samples` or `histograms`. A second
     call with another MPI adds to it."""
-    (folder / "records").mkdir(parents=True, exist_ok=True)
-    (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": machine or {}}))
+    empty_session(folder, machine=machine or {})
     for repetition in range(launches):
         for variant, measured in points.items():
-            context = {
-                "study": study,
-                "system": "s",
-                "mpi": mpi,
-                "variant": variant,
-                "launch": f"{mpi}.{variant}{repetition}",
-            }
-            lines = [{"rank": 0, "status": "ok", "samples": {}, **point} for point in measured]
-            write_lines(
-                folder / "records" / f"{mpi}.{variant}{repetition}.jsonl", [header(context), *lines, end(variant)]
-            )
+            write_launch(folder, study, variant, f"{mpi}.{variant}{repetition}", measured, mpi)
     return folder
 
 

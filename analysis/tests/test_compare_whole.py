@@ -14,7 +14,7 @@ import pytest
 
 from analysis.compare.comparison import Comparison, Judgement
 from analysis.compare.point_tests import compare
-from analysis.tests.synthetic import USUAL, Synthetic, changed_points, edited, end, header, write_lines
+from analysis.tests.synthetic import USUAL, Synthetic, changed_points, edited, empty_session, write_launch
 
 STOLEN: dict[str, Any] = {"noise": {"steal_s": 0.2}}
 MACHINE = {"cpu_model": "Example CPU", "sockets": 1, "cores": 2}
@@ -45,19 +45,13 @@ def latency(
 ) -> Path:
     """A session of one latency study: 31 latencies of each launch, long ones as a histogram."""
     rng = np.random.default_rng(seed)
-    (folder / "records").mkdir(parents=True)
-    (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": MACHINE}))
+    empty_session(folder, machine=MACHINE)
     for launch in range(launches):
         for size in (8, 1024):
-            name = f"bare.{launch}.{size}"
-            context = {"study": "latency-flavours", "system": "s", "mpi": "mpich", "variant": "bare", "launch": name}
             values = (times * 1e-5 * rng.lognormal(0, 0.004) * rng.lognormal(0, 0.02, 31)).tolist()
             kept = {"samples": {}, "histograms": {"latency_s": histogram(values)}}
-            line = {"point": {"size_bytes": size}, "rank": 0, "status": "ok", "samples": {"latency_s": values}}
-            write_lines(
-                folder / "records" / f"{name}.jsonl",
-                [header(context), {**line, **(kept if long else {}), **(point or {})}, end("bare")],
-            )
+            line = {"point": {"size_bytes": size}, "samples": {"latency_s": values}, **(kept if long else {}), **point}
+            write_launch(folder, "latency-flavours", "bare", f"bare.{launch}.{size}", [line])
     return folder
 
 
@@ -207,15 +201,11 @@ def test_launches_that_did_not_converge_are_counted_in_every_verdict(tmp_path: P
 def declared(folder: Path, quantities: dict[str, Any], values: dict[str, float], seed: int) -> Path:
     """A session of six launches, whose headers say what `values` are."""
     rng = np.random.default_rng(seed)
-    (folder / "records").mkdir(parents=True)
-    (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": MACHINE}))
+    empty_session(folder, machine=MACHINE)
     for launch in range(6):
-        context = {"study": "colours", "system": "s", "mpi": "mpich", "variant": "bare", "launch": f"bare.{launch}"}
-        head = header(context)
-        head["header"]["quantities"] = quantities
         samples = {name: (value * rng.lognormal(0, 0.004, 20)).tolist() for name, value in values.items()}
-        line = {"point": {"size_bytes": 8}, "rank": 0, "status": "ok", "samples": samples}
-        write_lines(folder / "records" / f"bare.{launch}.jsonl", [head, line, end("bare")])
+        line = {"point": {"size_bytes": 8}, "samples": samples}
+        write_launch(folder, "colours", "bare", f"bare.{launch}", [line], quantities=quantities)
     return folder
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from analysis.metrics.evaluate import NOT_THE_SAME_WORK
 from analysis.other_tools.agreement import Comparison
 from analysis.records.load import load
 from analysis.studies.cross_check import comparisons
-from analysis.tests.synthetic import end, header, write_lines
+from analysis.tests.synthetic import empty_session, write_launch
 
 LAUNCHES, MB = 6, 1 << 20
 Measured = float | tuple[float, ...]  # on all ranks, or on each
@@ -40,9 +39,7 @@ class Session:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.rng = np.random.default_rng(1)
-        (folder / "records").mkdir(parents=True)
-        facts = {"session": folder.name, "machine": {}, "system": "vcluster"}
-        (folder / "session.json").write_text(json.dumps(facts))
+        empty_session(folder, system="vcluster")
 
     def add(
         self,
@@ -71,8 +68,7 @@ class Session:
         `fields`: more of each point's line."""
         for repetition in range(launches):
             launch = f"{study}.{variant}.{repetition}.{len(list((self.folder / 'records').iterdir()))}"
-            context = {"study": study, "system": "s", "mpi": "mpich", "variant": variant, "launch": launch}
-            head = header(context | {"session": self.folder.name, "repetition": repetition, "order": repetition})
+            more = {"session": self.folder.name, "repetition": repetition, "order": repetition}
             shift = 1 + noise * self.rng.normal()
             bad = {"status": "failed", "reason": "it ran out of memory", "samples": {}}
             lines = [
@@ -83,7 +79,7 @@ class Session:
                 for point, samples in measured
                 for rank in range(ranks)
             ]  # fmt: skip
-            write_lines(self.folder / "records" / f"{launch}.jsonl", [head, *lines, end(variant)])
+            write_launch(self.folder, study, variant, launch, lines, context=more)
 
     def evidence(self) -> Evidence:
         return Evidence(load([self.folder]))

@@ -40,9 +40,8 @@ from analysis.tests.synthetic import (
     Behaviour,
     Synthetic,
     edited,
-    end,
-    header,
-    write_lines,
+    empty_session,
+    write_launch,
 )
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_compare import timed_out
@@ -276,22 +275,16 @@ def test_a_collective_gains_against_the_best_of_its_own_mpi(tmp_path: Path) -> N
 def test_the_papers_best_is_reached_by_intervals_alone(tmp_path: Path) -> None:
     """Of medians that all lie below the paper's."""
     totals = {"ibcast": (0.20,) * 6, "iscatter": (0.15, 0.15, 0.2, 0.24, 0.3, 0.3), "igather": (0.18,) * 6}
-    folder = tmp_path / "c"
+    folder = empty_session(tmp_path / "c")
     for name, pattern in (("ibcast", "one-to-all"), ("iscatter", "one-to-all"), ("igather", "all-to-one")):
         point = {"pattern": pattern, "size_bytes": 4 << 20, "comp_over_comm": 1.0, "collective": name}
         for repetition, adaptive in enumerate(totals[name]):
             for variant, seconds in (("bare", 0.4), ("adaptive", adaptive)):
                 samples = {"comm_s": [0.2] * 3, "comp_s": [0.2] * 3, "total_s": [seconds] * 3}
-                line: dict[str, Any] = {"point": point, "samples": samples, "rank": 0, "status": "ok"}
+                line: dict[str, Any] = {"point": point, "samples": samples}
                 if name == "igather":
                     line["noise"] = {"steal_s": 0.5}
-                launch = f"mpich.{variant}{repetition}.{name}"
-                context = {"study": "collective-overlap", "system": "s", "mpi": "mpich", "variant": variant}
-                (folder / "records").mkdir(parents=True, exist_ok=True)
-                write_lines(
-                    folder / "records" / f"{launch}.jsonl", [header({**context, "launch": launch}), line, end(variant)]
-                )
-    (folder / "session.json").write_text('{"session": "c"}')
+                write_launch(folder, "collective-overlap", variant, f"mpich.{variant}{repetition}.{name}", [line])
     found = drawn_of(folder)["collective_gain"].found
     assert "reached by: ibcast; missed by: none; cannot tell: igather, iscatter." in found
     failing = timed_out(folder, "*adaptive*ibcast*", 6)

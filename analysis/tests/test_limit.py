@@ -26,7 +26,7 @@ from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import Interval
 from analysis.statistics.pairs import of_pairs, random_effects
 from analysis.studies.harm import document, harmed, undecided
-from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic, changed_points, edited, end, header, write_lines
+from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic, changed_points, edited, write_launch
 from analysis.tests.test_metrics import exact, metric
 
 ONE_POINT = {"comp_over_comm": (1.0,), "launches": 6}
@@ -287,24 +287,14 @@ def session_of(
                   "armed": {"unit": "1", "better": "neither", "leading": False}}  # fmt: skip
     for number in range(launches + left_out):
         name = f"harm-{of}.s.mpich.{number:03d}.adaptive"
-        context = {
-            "study": f"harm-{of}",
-            "system": "s",
-            "mpi": "mpich",
-            "variant": "adaptive",
-            "launch": name,
-            "session": "s",
-        }
         on, off = (1 / times if rate else times for times in samples(rng, loss, 20))
         armed = rng.permuted(np.tile([1.0, 0.0], (20, 1)), axis=1)
         both = np.where(armed == 1, on[:, None], off[:, None]).ravel().tolist()
-        line: dict[str, Any] = {"point": {"nx": 1}, "rank": 0, "status": "ok"}
-        line["samples"] = {quantity: both, "armed": armed.ravel().tolist()}
+        line: dict[str, Any] = {"point": {"nx": 1}, "samples": {quantity: both, "armed": armed.ravel().tolist()}}
         if number >= launches:
             line |= {"status": "skipped", "reason": "not needed: the verdict was known", "samples": {}}
-        head = header(context)
-        head["header"]["quantities"] = quantities
-        write_lines(folder / "records" / f"{name}.jsonl", [head, line, end("adaptive")])
+        more: dict[str, Any] = {"context": {"session": "s"}, "quantities": quantities}
+        write_launch(folder, f"harm-{of}", "adaptive", name, [line], **more)
     return folder
 
 

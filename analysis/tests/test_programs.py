@@ -4,7 +4,6 @@ the serial kernels against the machine's roofline and beside the codes that they
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from analysis.studies.program import _word, document, told, unusable
 from analysis.studies.roofline import shares
 from analysis.studies.ruhela import COUNTERPARTS, BestPreset
 from analysis.studies.serial import AS_FAST, SLOWER, UNKNOWN, Pair, pairs
-from analysis.tests.synthetic import end, header, write_lines
+from analysis.tests.synthetic import empty_session, end, write_launch
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_compare import timed_out
 from analysis.tests.test_cross_check import Session
@@ -45,17 +44,13 @@ def session(
 ) -> Evidence:
     """Six launches of bare and adaptive, which takes `ratio` of the time, as `others` do; `reasons`: why a variant's
     failed; `turns`: what an operation takes with the engine on, over off."""
-    (folder / "records").mkdir(parents=True)
-    (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": {}}))
+    empty_session(folder)
     quantity = "printed_time" if printed else "whole_s"
+    quantities = {quantity: {"unit": "s", "better": "lower", "leading": True}}
     for repetition, seconds in enumerate(TIMES):
         factors = dict.fromkeys(("adaptive", *others), ratio + spread * (-1) ** repetition)
         for variant, factor in {"bare": 1.0, **factors}.items():
-            launch = f"own.{repetition}.{variant}"
-            head = header({"study": "own-program", "system": "s", "mpi": "mpich", "variant": variant, "launch": launch})
-            head["header"]["workload"] = {"name": "app", "version": None}
-            head["header"]["quantities"] = {quantity: {"unit": "s", "better": "lower", "leading": True}}
-            line = {"point": {}, "rank": 0, "status": "ok", "samples": {quantity: [seconds * factor]}}
+            line: dict[str, Any] = {"point": {}, "samples": {quantity: [seconds * factor]}}
             line["noise"] = {"watched_s": 0.2, "others_s": 0.2 * busy}
             last = end(variant)
             last["end"]["elapsed_s"] = 10.0
@@ -66,7 +61,8 @@ def session(
             if reason := (reasons or {}).get(variant):
                 line |= {"status": status, "reason": reason, "samples": {}}
                 last["end"] |= {"status": status, "reason": reason}
-            write_lines(folder / "records" / f"{launch}.jsonl", [head, line, last])
+            about: dict[str, Any] = {"workload": {"name": "app", "version": None}, "quantities": quantities}
+            write_launch(folder, "own-program", variant, f"own.{repetition}.{variant}", [line, last], **about)
     return Evidence(load([folder]))
 
 
@@ -211,17 +207,13 @@ def spec_session(
     folder: Path, study: str, point: dict[str, Any], factors: dict[str, float], name: str = "lammps"
 ) -> Path:
     """Six launches a variant that take `factors` of ten seconds."""
-    (folder / "records").mkdir(parents=True, exist_ok=True)
-    (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": {}}))
+    empty_session(folder)
+    workload = {"name": name, "version": None}
     for repetition, seconds in enumerate(TIMES):
         for variant, factor in factors.items():
-            launch = f"{study}.{repetition}.{variant}"
-            context = {"study": study, "system": "s", "mpi": "debian-openmpi", "variant": variant, "launch": launch}
-            head = header(context)
-            head["header"]["workload"] = {"name": name, "version": None}
             samples = {"whole_s": [seconds * factor], "time_s": [0.9 * seconds * factor]}
-            line = {"point": point, "rank": 0, "status": "ok", "samples": samples}
-            write_lines(folder / "records" / f"{launch}.jsonl", [head, line, end(variant)])
+            launch, lines = f"{study}.{repetition}.{variant}", [{"point": point, "samples": samples}]
+            write_launch(folder, study, variant, launch, lines, "debian-openmpi", workload=workload)
     return folder
 
 
