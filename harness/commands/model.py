@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.commands import measuring, options, results
 from harness.job import session as sessions
 from harness.sessions.model_points import FIT
+from harness.simulated import model_folder
 
 if TYPE_CHECKING:
     from simulator.fit import Fit
@@ -74,7 +74,7 @@ def calibrate_model(
     fitted = fit(load([session.path for session in found]))
     origin = [{"session": s.name, "commit": s.facts.git.commit if s.facts.git else ""} for s in found]
     _write(out, fitted, origin)
-    print(f"{out}: {simulation.PLATFORM} and {', '.join(f'{mpi}.json' for mpi in fitted.mpis)}")
+    print(f"{out}: {model_folder.PLATFORM} and {', '.join(f'{mpi}.json' for mpi in fitted.mpis)}")
     for mpi, model in fitted.mpis.items():
         print(f"  {mpi} {_protocol(model['protocol'])}")
     return status
@@ -102,7 +102,7 @@ def _write(out: Path, fitted: Fit, origin: list[dict[str, Any]]) -> None:
             bandwidth=fitted.bandwidth.value,
             latency=fitted.latency.value / 2,  # out of one host, into the other
         )
-        (partial / simulation.PLATFORM).write_text(platform)
+        (partial / model_folder.PLATFORM).write_text(platform)
         for mpi, model in fitted.mpis.items():
             (partial / f"{mpi}.json").write_text(json.dumps(model | {"fitted_to": origin}, indent=1) + "\n")
         shutil.rmtree(out, ignore_errors=True)
@@ -171,14 +171,14 @@ def _compare(found: list[sessions.Session], earlier: predictions.Predictions | N
             raise UsageError(f"Session {session.name} is simulated: a measured one is wanted, or --predict FILE.")
         if earlier:
             earlier.must_be_older(session.name, measured)
-        model = simulation.SHIPPED / earlier.model if earlier else simulation.folder()
-        if rate := simulation.bytes_per_s(model):
+        model = model_folder.SHIPPED / earlier.model if earlier else model_folder.folder()
+        if rate := model_folder.bytes_per_s(model):
             must_be_as_fast(measured.launches, rate, model.name)
         points += pair(earlier.points if earlier else _simulated(measured), totals(measured))
         sources += measured.sessions
     verdict = judge(sorted(points, key=lambda point: point.key))
     said = (
-        earlier.words() if earlier else f"model {simulation.folder().name}, with the work that was done at each point"
+        earlier.words() if earlier else f"model {model_folder.folder().name}, with the work that was done at each point"
     )
     if out:
         results.write_table(page(verdict, [said], sources), out)
@@ -221,7 +221,7 @@ def _predict(path: Path) -> int:
             records = load([folder])  # one by one: their launches have the same names
             predicted |= totals(records)
             left_out |= dict.fromkeys(records.points["reason"].dropna())
-    predictions.write(path, simulation.folder(), predicted, list(left_out))
+    predictions.write(path, model_folder.folder(), predicted, list(left_out))
     print(f"{path}: {len(predicted)} points")
     for reason in left_out:
         print(f"  left out: {reason}")

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.base import git, process, simulation
+from harness.base import git, process
 from harness.base.errors import Failure, UsageError
 from harness.base.variants import recipe
 from harness.commands import results
 from harness.job.calibrate import Calibration
 from harness.job.session import utc_now
 from harness.sessions.model_points import SCALE, Part
+from harness.simulated import model_folder
 from reframe_checks.catalogue import by_names
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ LIMIT_S = 600.0
 def simulate_like(records: Records, folder: Path, launches: int) -> None:
     """Write a session of `launches` of each variant into `folder`, each with another draw of the model's numbers."""
     (folder / "records").mkdir(parents=True)
-    model = simulation.folder()
-    known = simulation.mpis(model)
+    model = model_folder.folder()
+    known = model_folder.mpis(model)
     points = records.points[records.points["status"] == "ok"]
     arguments = dict(zip(records.launches["launch"], records.launches["arguments"], strict=True))
     units = units_of(records)
@@ -57,11 +58,11 @@ def simulate_like(records: Records, folder: Path, launches: int) -> None:
 def simulate_part(part: Part, folder: Path, launches: int) -> None:
     """Write a session of what `part` will measure into `folder`: the computations as long as they are meant to be."""
     (folder / "records").mkdir(parents=True)
-    model = simulation.folder()
+    model = model_folder.folder()
     for study in by_names(list(part.studies)):
         scale = study.scale(SCALE, part.settings)
-        for mpi in simulation.mpis(model):
-            work = Calibration(simulation.unit_s(model, mpi), {}, mpi)
+        for mpi in model_folder.mpis(model):
+            work = Calibration(model_folder.unit_s(model, mpi), {}, mpi)
             points = [work.with_work(dict(point)) for point in scale.points()]
             for variant in part.variants or scale.variants:
                 for draw in range(launches):
@@ -99,7 +100,7 @@ def _simulate(
     draw: int,
 ) -> None:
     study, mpi, variant = what
-    how = recipe(variant, simulation.BIN / "progress-run", simulation.ASYNC_PROGRESS)
+    how = recipe(variant, model_folder.BIN / "progress-run", model_folder.ASYNC_PROGRESS)
     if isinstance(how, str):
         return
     name = f"{study}.simulated.{mpi}.{draw:03d}.{variant.replace(':', '+')}"
@@ -115,7 +116,11 @@ def _simulate(
     files["points"].write_text(json.dumps(points))
     files["context"].write_text(json.dumps(context))
     (known,) = by_names([study])
-    simulator = [str(simulation.PROGRAM), f"--platform={model / simulation.PLATFORM}", f"--model={model / mpi}.json"]
+    simulator = [
+        str(model_folder.PROGRAM),
+        f"--platform={model / model_folder.PLATFORM}",
+        f"--model={model / mpi}.json",
+    ]
     written = {"output": folder / "records" / f"{name}.jsonl", **files}
     workload = [*known.workload, *options[1], *(f"--{option}={path}" for option, path in written.items())]
     command = how.line([*simulator, *options[0], "--"], workload)
@@ -163,7 +168,7 @@ def write(path: Path, model: Path, predicted: Mapping[Key, Number], left_out: li
     """Whole or not at all. UsageError where it cannot be written."""
     from simulator.check import to_json  # noqa: PLC0415 - a second of imports
 
-    files = simulation.files(model)
+    files = model_folder.files(model)
     content = {
         "schema": SCHEMA,
         "written": utc_now().isoformat(timespec="seconds"),

@@ -160,10 +160,10 @@ def smpi(
 
     Example: ./bench smpi -n 8 -- minighost exchange --point size_bytes=1048576,work_units=51000,compute=sleep
     """
-    from harness.base import simulation  # noqa: PLC0415 - the other commands do not need it
-    from harness.sites import simulated as site  # noqa: PLC0415 - the same
+    from harness.simulated import model_folder  # noqa: PLC0415 - the other commands do not need it
+    from harness.simulated import smpi as simgrid  # noqa: PLC0415 - the same
 
-    with site.launch_line(simulation.folder(), ranks, command) as line:
+    with simgrid.launch_line(model_folder.folder(), ranks, command) as line:
         build.build_smpi(command[:1])
         return process.attended(line)
 

@@ -13,7 +13,7 @@ from harness.base import validate
 from harness.base.paths import SCHEMA
 from harness.job.plan import Plan
 from harness.job.session import Facts
-from harness.sites.model_file import ModelFile
+from harness.simulated.model_file import ModelFile
 from reframe_checks.systems.extras import SiteExtras
 
 FOLDER = SCHEMA.parent

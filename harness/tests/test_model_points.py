@@ -13,19 +13,19 @@ import pytest
 
 from analysis.records.load import load
 from analysis.tests.synthetic import USUAL, Synthetic
-from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.commands import predictions
 from harness.sessions.model_points import FIT, VALIDATION, without_computation
-from harness.sites import model_file, systems
+from harness.simulated import model_file, model_folder
+from harness.sites import systems
 from harness.tests.sessions import refused
 from simulator.check import judge, page, pair, totals
 
 KEPT = ROOT / "results" / "reference"
-MODEL = simulation.SHIPPED / simulation.DEFAULT
+MODEL = model_folder.SHIPPED / model_folder.DEFAULT
 MEASURED = datetime.datetime(2026, 11, 21, 9, tzinfo=datetime.timezone.utc)  # as analysis.tests.synthetic says
 BEFORE, AFTER = (MEASURED + datetime.timedelta(hours=hours) for hours in (-1, 1))
 
@@ -64,7 +64,7 @@ def _written(path: Path, when: datetime.datetime, monkeypatch: pytest.MonkeyPatc
 def test_errors_and_page_are_those_of_the_file(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = _written(tmp_path / "predicted.json", BEFORE, monkeypatch, 1.1)
     content = json.loads(file.read_text())
-    assert content["files"] == simulation.files(MODEL)
+    assert content["files"] == model_folder.files(MODEL)
     assert len(content["model_sha256"]) == 64
     found = predictions.read(file)
     records = load([measured])

@@ -6,8 +6,8 @@
     subprocess.run(cluster.command("vc0", ["mpiexec", ...]), timeout=60)
     cluster.down()
 
-One cluster a checkout and user, see state.py; any process of the same user can load() it, on the machine and in its
-nodes. Errors: UsageError for a bad argument, Failure for what did not work. Not thread safe.
+One cluster a checkout and user, see cluster_folder.py; any process of the same user can load() it, on the machine and
+in its nodes. Errors: UsageError for a bad argument, Failure for what did not work. Not thread safe.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starting and ending the cluster's first process from outside. The lock of state.py must be held for both."""
+"""Starting and ending the cluster's first process from outside. The lock of cluster_folder.py must be held for both."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ReFrame's view of the simulated system: jobs run here, and their launches nowhere (simulator).
 
-One rank a host of the platform. Which model predicts says harness.base.simulation.
+One rank a host of the platform. Which model predicts says harness.simulated.model_folder.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from harness.base import simulation
+from harness.simulated import model_folder
 from reframe_checks.systems import common
 
 NAME = "simulated"
 
 
 def _environment(model: Path, mpi: str) -> common.Config:
-    command = [str(simulation.PROGRAM), f"--platform={model / simulation.PLATFORM}", f"--model={model / mpi}.json"]
-    own_thread = simulation.has_own_thread(model, mpi)
+    command = [str(model_folder.PROGRAM), f"--platform={model / model_folder.PLATFORM}", f"--model={model / mpi}.json"]
+    own_thread = model_folder.has_own_thread(model, mpi)
     return {
         "name": mpi,
         "cc": "",
@@ -25,8 +25,8 @@ def _environment(model: Path, mpi: str) -> common.Config:
         "extras": {
             "mpi": mpi,
             "library": "simulated",
-            "bin_dir": str(simulation.BIN),
-            "async_progress": simulation.ASYNC_PROGRESS if own_thread else {},
+            "bin_dir": str(model_folder.BIN),
+            "async_progress": model_folder.ASYNC_PROGRESS if own_thread else {},
             "simulate": command,
         },
         "target_systems": [NAME],
@@ -34,18 +34,18 @@ def _environment(model: Path, mpi: str) -> common.Config:
 
 
 def configuration() -> common.Config:
-    model = simulation.folder()
-    names = simulation.mpis(model)
+    model = model_folder.folder()
+    names = model_folder.mpis(model)
     partition = common.partition(
         "model",
         "local",
         environs=names,
         features=["remote"],
         extras={
-            "nodes": simulation.hosts(model),
+            "nodes": model_folder.hosts(model),
             "cores": 1,
             "network": f"simulated: the model {model.name}, bandwidth shared by SimGrid",
-            "simulated": simulation.files(model),
+            "simulated": model_folder.files(model),
             "check_interfaces": False,
         },
     )

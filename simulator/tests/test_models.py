@@ -12,7 +12,7 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.records.load import Records, load
-from harness.base import simulation
+from harness.simulated import model_folder
 from simulator.check import Key, from_json, judge, pair, to_json
 from simulator.fit import asks_nobody, bandwidth, eager_limit, fit
 from simulator.medians import Number, must_be_as_fast
@@ -20,7 +20,7 @@ from simulator.medians import Number, must_be_as_fast
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 
 
-FITTED, TREE = (simulation.SHIPPED / name for name in ("vcluster", "hdr-fat-tree"))
+FITTED, TREE = (model_folder.SHIPPED / name for name in ("vcluster", "hdr-fat-tree"))
 KEPT = tuple(REFERENCE / "model" / name for name in ("messages", "lengths", "collectives"))
 
 
@@ -63,7 +63,7 @@ def test_a_line_as_fast_as_the_models_is_wanted(kept: Records) -> None:
     with pytest.raises(UsageError, match=r"of a line of 1 Gb/s, and model m has one of 10 Gb/s: name another model"):
         must_be_as_fast(kept.launches, 1.25e9, "m")
     must_be_as_fast(kept.launches.assign(network="HDR InfiniBand"), 1.25e9, "m")  # whose words name no rate
-    assert [simulation.bytes_per_s(path) for path in (FITTED, TREE)] == [pytest.approx(125e6, rel=0.02), 25e9]
+    assert [model_folder.bytes_per_s(path) for path in (FITTED, TREE)] == [pytest.approx(125e6, rel=0.02), 25e9]
 
 
 def test_of_applications_alone_the_network_does_not_matter(kept: Records) -> None:

@@ -14,14 +14,13 @@ import jsonschema
 import pytest
 
 from analysis.records.load import load
-from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.paths import BUILD_DIR, ROOT, SCHEMA
 from harness.setup import build, environment
-from harness.sites import model_file
+from harness.simulated import model_file, model_folder
 from simulator.rates import rates
 
-MODEL = simulation.SHIPPED / simulation.DEFAULT
+MODEL = model_folder.SHIPPED / model_folder.DEFAULT
 POINT = "--point=pattern=both,size_bytes=4194304,work_units=30000"
 
 _FFT = ("pencil_fft", "transform", "--point=nx=32,ny=32,nz=32,fields=2,mode=blocking")
@@ -35,10 +34,10 @@ def simulator() -> Path:
     if environment.missing_packages("simulator"):
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     build.build_simulator(("simulate", "test_simulated"))
-    return simulation.PROGRAM
+    return model_folder.PROGRAM
 
 
-PLATFORM = (MODEL / simulation.PLATFORM).read_text()
+PLATFORM = (MODEL / model_folder.PLATFORM).read_text()
 HOSTS = '<host id="a0" speed="1Gf"/><host id="a1" speed="1Gf"/>'
 
 
@@ -57,7 +56,7 @@ def _zone(routing: str) -> str:
 def _run(
     simulator: Path, ranks: int, *words: str, mpi: str = "mpich", folder: Path = MODEL
 ) -> subprocess.CompletedProcess[str]:
-    model = [f"--platform={folder / simulation.PLATFORM}", f"--model={folder / mpi}.json"]
+    model = [f"--platform={folder / model_folder.PLATFORM}", f"--model={folder / mpi}.json"]
     command = [str(simulator), *model, f"--ranks={ranks}", "--", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
@@ -88,7 +87,7 @@ def test_a_record_says_that_it_is_simulated(simulator: Path) -> None:
     header = lines[0]["header"]
     assert header["context"]["simulated"]["model"] == "mpich.json"
     assert header["context"]["simulated"]["files"] == {
-        name: simulation.files(MODEL)[name] for name in (simulation.PLATFORM, "mpich.json")
+        name: model_folder.files(MODEL)[name] for name in (model_folder.PLATFORM, "mpich.json")
     }
     assert header["mpi_library"].startswith("simulated")
     assert len(lines) == 1 + 4 + 1
@@ -111,7 +110,7 @@ def test_a_short_message_takes_what_the_rate_allows(simulator: Path, tmp_path: P
     content["protocol"] |= {"handshake": False, "zero_copy": True}
     content["costs"] = dict.fromkeys(content["costs"], 0)
     (tmp_path / "mpich.json").write_text(json.dumps(content))
-    (tmp_path / simulation.PLATFORM).write_text(PLATFORM)
+    (tmp_path / model_folder.PLATFORM).write_text(PLATFORM)
     rate, half = (float(re.findall(f'{name}="([0-9.e+-]+)', PLATFORM)[0]) for name in ("bw", "lat"))
     sizes = (4096, 65536, 1 << 20)
     points = [f"--point=size_bytes={size}" for size in sizes]
@@ -137,7 +136,7 @@ def test_hundreds_of_ranks_share_the_root(simulator: Path) -> None:
 @pytest.mark.full
 def test_a_ring_in_which_ranks_poll_by_turns_moves_message_by_message(simulator: Path) -> None:
     point = "--point=collective=ibcast,size_bytes=1048576,work_units=1515"
-    fast = simulation.SHIPPED / "hdr-fat-tree"
+    fast = model_folder.SHIPPED / "hdr-fat-tree"
     engine = ("progress-run", "--variant", "adaptive", "--")
     bare, adaptive = (
         _total(_lines(_run(simulator, 256, *before, "microbench", "collective-overlap", point, folder=fast)))
@@ -300,7 +299,7 @@ def test_bad_input_is_a_sentence(simulator: Path, ranks: int, words: tuple[str, 
 )
 def test_a_broken_platform_is_a_sentence(simulator: Path, tmp_path: Path, text: str, sentence: str) -> None:
     shutil.copytree(MODEL, tmp_path / "broken")
-    (tmp_path / "broken" / simulation.PLATFORM).write_text(text)
+    (tmp_path / "broken" / model_folder.PLATFORM).write_text(text)
     done = _run(simulator, 2, "microbench", "overlap", POINT, folder=tmp_path / "broken")
     assert (done.returncode, done.stdout) == (2, "")
     *above, last = done.stderr.splitlines()
@@ -311,7 +310,7 @@ def test_a_broken_platform_is_a_sentence(simulator: Path, tmp_path: Path, text: 
 @pytest.mark.full
 def test_hosts_whose_numbers_are_too_large_are_simulated(simulator: Path, tmp_path: Path) -> None:
     shutil.copytree(MODEL, tmp_path / "large")
-    (tmp_path / "large" / simulation.PLATFORM).write_text(_changed("prefix", f"node-{10**30}"))
+    (tmp_path / "large" / model_folder.PLATFORM).write_text(_changed("prefix", f"node-{10**30}"))
     assert _lines(_run(simulator, 2, "microbench", "overlap", POINT, folder=tmp_path / "large"))
 
 
@@ -322,7 +321,7 @@ def test_a_message_that_moves_without_mpi_is_left_out(simulator: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(simulation.SHIPPED.glob("*/*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+    "path", sorted(model_folder.SHIPPED.glob("*/*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}"
 )
 def test_a_model_that_comes_with_it_is_what_its_schema_says(path: Path, tmp_path: Path) -> None:
     content = json.loads(path.read_text())
@@ -348,10 +347,11 @@ def test_the_models_that_come_with_it_have_the_rates_of_the_applications_session
 
 
 def test_a_model_is_found_by_name_or_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert simulation.folder() == MODEL
-    assert {"mpich", "openmpi", "intel-mpi"} <= set(simulation.mpis(MODEL))
-    assert simulation.hosts(MODEL) == 4096
-    assert set(simulation.files(MODEL)) == {simulation.PLATFORM, *(f"{mpi}.json" for mpi in simulation.mpis(MODEL))}
-    monkeypatch.setenv(simulation.VARIABLE, str(tmp_path))
+    assert model_folder.folder() == MODEL
+    assert {"mpich", "openmpi", "intel-mpi"} <= set(model_folder.mpis(MODEL))
+    assert model_folder.hosts(MODEL) == 4096
+    of_mpis = {f"{mpi}.json" for mpi in model_folder.mpis(MODEL)}
+    assert set(model_folder.files(MODEL)) == {model_folder.PLATFORM, *of_mpis}
+    monkeypatch.setenv(model_folder.VARIABLE, str(tmp_path))
     with pytest.raises(UsageError, match=r"a folder with platform\.xml is wanted, or one of .*vcluster"):
-        simulation.folder()
+        model_folder.folder()

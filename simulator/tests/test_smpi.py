@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 from analysis.records.load import load
-from harness.base import simulation
 from harness.cli import main
 from harness.setup import build, environment
-from harness.sites import simulated
+from harness.simulated import model_folder, smpi
 from workloads.tests.conftest import ONCE, VALIDATOR
 
 pytestmark = pytest.mark.full  # it builds the simulator and two programs
 
-VCLUSTER, TREE = (simulation.SHIPPED / name for name in ("vcluster", "hdr-fat-tree"))
+VCLUSTER, TREE = (model_folder.SHIPPED / name for name in ("vcluster", "hdr-fat-tree"))
 MIB = 1 << 20
 
 
@@ -29,7 +28,7 @@ def built() -> None:
     if environment.missing_packages("simulator"):
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     build.build_simulator()
-    build.build_smpi(simulated.PROGRAMS)
+    build.build_smpi(smpi.PROGRAMS)
 
 
 def _lines(command: Sequence[str]) -> list[dict[str, Any]]:
@@ -49,13 +48,13 @@ def _longest(lines: list[dict[str, Any]], quantity: str) -> list[float]:
 
 
 def _by_smpi(model: Path, ranks: int, *words: str) -> list[dict[str, Any]]:
-    with simulated.launch_line(model, ranks, [*words, *ONCE]) as line:
+    with smpi.launch_line(model, ranks, [*words, *ONCE]) as line:
         return _lines(line)
 
 
 def _by_model(model: Path, mpi_file: Path, ranks: int, *words: str) -> list[dict[str, Any]]:
-    files = (f"--platform={model / simulation.PLATFORM}", f"--model={mpi_file}")
-    return _lines([str(simulation.PROGRAM), *files, f"--ranks={ranks}", "--", *words])
+    files = (f"--platform={model / model_folder.PLATFORM}", f"--model={mpi_file}")
+    return _lines([str(model_folder.PROGRAM), *files, f"--ranks={ranks}", "--", *words])
 
 
 @pytest.fixture(scope="module")
@@ -120,17 +119,17 @@ def test_a_record_says_that_it_is_simulated(tmp_path: Path) -> None:
     output = records / "one.jsonl"
     words = ["smpi", "-n", "4", "--", *EXCHANGE, _point(EXCHANGE, 1024, 10), *ONCE, f"--output={output}"]
     assert main(words) == 0
-    model = simulation.folder()
+    model = model_folder.folder()
     header = json.loads(output.read_text().splitlines()[0])["header"]
-    said = {name: digest for name, digest in simulation.files(model).items() if name == simulation.PLATFORM}
+    said = {name: digest for name, digest in model_folder.files(model).items() if name == model_folder.PLATFORM}
     assert header["context"]["simulated"]["files"] == said
     assert header["mpi_library"].startswith("SMPI")
-    assert [rank["host"] for rank in header["ranks"]] == simulation.host_names(model)[:4]
+    assert [rank["host"] for rank in header["ranks"]] == model_folder.host_names(model)[:4]
     assert load([tmp_path / "made"]).launches["simulated"].all()
 
 
 def test_a_record_of_a_launch_by_hand_says_it_too() -> None:
-    with simulated.launch_line(VCLUSTER, 2, [*EXCHANGE, _point(EXCHANGE, 8, 1), *ONCE]) as line:
+    with smpi.launch_line(VCLUSTER, 2, [*EXCHANGE, _point(EXCHANGE, 8, 1), *ONCE]) as line:
         by_hand = [word for word in line if not word.startswith("--context")]
         header = _lines(by_hand)[0]["header"]
     assert header["context"] == {"simulated": {}}
@@ -146,7 +145,7 @@ def test_a_record_of_a_launch_by_hand_says_it_too() -> None:
     ],
 )
 def test_what_cannot_run_is_refused(words: tuple[str, ...], sentence: str) -> None:
-    with simulated.launch_line(VCLUSTER, 2, words) as line:
+    with smpi.launch_line(VCLUSTER, 2, words) as line:
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert sentence in done.stderr
@@ -156,7 +155,7 @@ def test_what_cannot_run_is_refused(words: tuple[str, ...], sentence: str) -> No
 def test_more_ranks_than_the_platform_has_hosts_are_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(simulation.VARIABLE, "vcluster")
-    monkeypatch.setattr(simulation, "host_names", lambda _: ["node-0"])
+    monkeypatch.setenv(model_folder.VARIABLE, "vcluster")
+    monkeypatch.setattr(model_folder, "host_names", lambda _: ["node-0"])
     assert main(["smpi", "--", *EXCHANGE]) == 2
     assert "-n 2: the platform of vcluster has 1 hosts" in capsys.readouterr().err
