@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import UsageError
-from analysis.gate import gate_records, history, rule, slow_nodes
+from analysis.gate import decision_rule, gate_records, history, slow_nodes
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
+from analysis.gate.decision_rule import Rule, State
 from analysis.gate.gate_records import BASE, CONTROL, SIDES, Measurement, Series, own
 from analysis.gate.outcome import NEW, CheckRun, GateFound, PointFound, SlowPart, Verdict
-from analysis.gate.rule import Rule, State
 from analysis.gate.slow_nodes import COMPUTATION, TRANSFER, Places
 from analysis.records.frames import NOT_RUN
 from analysis.statistics.ranks import middle
@@ -144,7 +144,9 @@ def _whole(seen: Mapping[str, _Seen], found: Measurement) -> State:
     return State.SAME if states == {State.SAME} and not found.lacking() else State.OPEN
 
 
-def _state(part: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tuple[State, int, rule.Levels | None]:
+def _state(
+    part: Measurement, rounds: list[int], rule: Rule, ended: bool
+) -> tuple[State, int, decision_rule.Levels | None]:
     """What is known, after how many rounds, and what the look that told it could spend."""
     planned = part.plan.rounds
     at = [look for look in part.plan.looks if look <= len(rounds)]
@@ -153,13 +155,13 @@ def _state(part: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tup
     if not rounds or at[0] > len(rounds):
         return State.OPEN, 0, None
     logs = np.stack([one.logs(rounds) for one in part.series])
-    levels, deciding = rule.levels(rule, at, planned, part.tests()), np.array(_deciding(part))
+    levels, deciding = decision_rule.levels(rule, at, planned, part.tests()), np.array(_deciding(part))
     last = (0, levels[0])
     for count, level in zip(at, levels, strict=True):
         if count > len(rounds):
             break
         kinds = [logs[these][..., :count] for these in (deciding, ~deciding) if these.any()]
-        states = [State(int(rule.state(kind, rule, level))) for kind in kinds]
+        states = [State(int(decision_rule.state(kind, rule, level))) for kind in kinds]
         state = next((one for one in states if one in (State.MOVED, State.COMMIT)), states[0])
         if state is not State.OPEN:
             return state, count, level
@@ -167,10 +169,10 @@ def _state(part: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tup
     return State.OPEN, *last
 
 
-def _point(series: Series, rounds: list[int], rule: Rule, level: rule.Levels | None) -> PointFound:
+def _point(series: Series, rounds: list[int], rule: Rule, level: decision_rule.Levels | None) -> PointFound:
     assert level is not None
     logs = series.logs(rounds)
-    shown, beside = ratio(logs, level.same), middle(logs[rule.CONTROL] - logs[rule.BASE], level.moved)
+    shown, beside = ratio(logs, level.same), middle(logs[decision_rule.CONTROL] - logs[decision_rule.BASE], level.moved)
     below, above = p_below(logs, rule.bound) <= level.same, p_above(logs, -rule.bound) <= level.same
     return PointFound(
         name=series.name,

@@ -57,8 +57,8 @@ class Comparison(Number):
         cls, where: dict[str, Any], what: str, ours: Sequence[Array], same: Sequence[Array], theirs: Sequence[Array]
     ) -> Comparison:
         """By the medians of launches."""
-        middles = {"ours": middle(ours), "same": middle(same), "theirs": middle(theirs)}
-        return cls(**where, what=what, **middles, of_same=ratio_of_medians(theirs, same))
+        of_same = ratio_of_medians(theirs, same)
+        return cls(**where, what=what, ours=middle(ours), same=middle(same), theirs=middle(theirs), of_same=of_same)
 
     @property
     def share(self) -> str:

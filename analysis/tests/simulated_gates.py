@@ -19,8 +19,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from analysis.compare.matched_points import measured
-from analysis.gate import rule, sequential
-from analysis.gate.rule import Rule, State
+from analysis.gate import decision_rule, sequential
+from analysis.gate.decision_rule import Rule, State
 from analysis.records.load import load
 from analysis.tuning import confirmation, document
 from analysis.tuning.confirmation import Verdict
@@ -86,8 +86,8 @@ class Tally:
 def simulate(pools: Sequence[Array], effect: float, gates: int) -> Tally:
     """Gates of three minutes whose candidate is slower by `effect` in its first point."""
     logs = drawn(pools, gates, np.random.default_rng([1, round(1e6 * effect)]))
-    logs[:, 0, rule.NEW] += np.log1p(effect)
-    states, _ = rule.run(logs, Rule(), sequential.looks(ROUNDS), ROUNDS)
+    logs[:, 0, decision_rule.NEW] += np.log1p(effect)
+    states, _ = decision_rule.run(logs, Rule(), sequential.looks(ROUNDS), ROUNDS)
     return Tally(gates, int(np.sum(states == int(State.COMMIT))), int(np.sum(states == int(State.MOVED))))
 
 

@@ -301,7 +301,7 @@ def test_an_mpi_that_failed_is_not_left_out_of_the_best_other(tmp_path: Path) ->
     assert mpich(made.write(tmp_path / "good")).caveat == ""
     failing = timed_out(made.write(tmp_path / "s"), "*openmpi*bare*", 2)
     assert mpich(failing).caveat == f"openmpi bare has no value ({WHY})"
-    skipped = changed_points(made.write(tmp_path / "k"), "*openmpi*bare*", **TIMEOUT | {"status": "skipped"})
+    skipped = changed_points(made.write(tmp_path / "k"), "*openmpi*bare*", **(TIMEOUT | {"status": "skipped"}))
     assert mpich(skipped).caveat == "", "what cannot be measured here is no competitor"
     some = timed_out(made.write(tmp_path / "p"), "*openmpi*bare*")
     assert mpich(some).remark == f"1 of 2 launches of openmpi bare failed ({WHY}): the value is of the others"

@@ -236,7 +236,7 @@ def test_the_mean_change_by_exchange_is_uniform_without_and_small_with_a_change(
     assert mean_change(made_pairs(rng, 20, 4, 1.1))[1] < 0.01
 
 
-TIMEOUT = {"status": "timeout", "reason": "did not end within 60 s", "samples": {}}
+TIMEOUT: dict[str, Any] = {"status": "timeout", "reason": "did not end within 60 s", "samples": {}}
 
 
 def timed_out(session: Path, files: str = "*adaptive*", count: int = 1) -> Path:

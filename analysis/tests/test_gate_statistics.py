@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.gate import aligned_ranks, changes, rule, sequential
-from analysis.gate.rule import Rule, State
+from analysis.gate import aligned_ranks, changes, decision_rule, sequential
+from analysis.gate.decision_rule import Rule, State
 from analysis.gate.store import Entry
 from analysis.statistics import ranks as signed_rank
 from analysis.tests import simulated_gates as gates
@@ -83,7 +83,7 @@ def test_the_aligned_rank_test_is_its_permutations(seed: int, count: int) -> Non
     logs = np.random.default_rng(seed).standard_t(3, (3, count)) * 0.03
     scores = aligned_ranks._scores(logs)
     sums = np.array([sum(scores[i, n] for n, i in enumerate(chosen)) for chosen in product(range(3), repeat=count)])
-    exact = np.mean(sums >= scores[rule.NEW].sum() - 1e-9)
+    exact = np.mean(sums >= scores[decision_rule.NEW].sum() - 1e-9)
     assert float(aligned_ranks.p_above(logs, 0.0)) == pytest.approx(exact, rel=0.35, abs=2 * 3.0**-count)
 
 
@@ -101,7 +101,7 @@ def test_far_tails_of_the_aligned_rank_test_hold_their_level(rounds: int) -> Non
 
 def test_the_interval_of_the_ratio_is_what_the_test_leaves() -> None:
     logs = sides(np.random.default_rng(1), (40,))
-    logs[rule.NEW] += 0.05
+    logs[decision_rule.NEW] += 0.05
     found = aligned_ranks.ratio(logs, 0.01)
     assert found.low < found.value < found.high and found.value == pytest.approx(0.05, abs=0.01)
     assert aligned_ranks.p_above(logs, found.low - 1e-6) <= 0.01 < aligned_ranks.p_above(logs, found.low + 1e-6)
@@ -125,18 +125,18 @@ def test_the_ratio_is_within_its_interval_also_where_launches_fall_into_two_kind
 def test_three_sides_show_more_than_two() -> None:
     """The same effect, rounds and level: found more often than by the differences to the baseline alone."""
     logs = sides(np.random.default_rng(5), (500, 20), 0.02)
-    logs[:, rule.NEW] += 0.015
-    alone = signed_rank.p_above(logs[:, rule.NEW] - logs[:, rule.BASE], 0.0) <= 0.001
+    logs[:, decision_rule.NEW] += 0.015
+    alone = signed_rank.p_above(logs[:, decision_rule.NEW] - logs[:, decision_rule.BASE], 0.0) <= 0.001
     both = aligned_ranks.p_above(logs, 0.0) <= 0.001
     assert both.mean() > 1.2 * alone.mean() > 0.1
 
 
 def test_states_of_many_gates_at_once_are_those_of_each_alone() -> None:
     logs = sides(np.random.default_rng(3), (30, 2, 40))
-    logs[:, :, rule.NEW] += np.linspace(-0.1, 0.1, 30)[:, None, None]
+    logs[:, :, decision_rule.NEW] += np.linspace(-0.1, 0.1, 30)[:, None, None]
     at = sequential.looks(40)
-    states, rounds = rule.run(logs, Rule(), at, 40)
-    alone = [rule.run(one, Rule(), at, 40) for one in logs]
+    states, rounds = decision_rule.run(logs, Rule(), at, 40)
+    alone = [decision_rule.run(one, Rule(), at, 40) for one in logs]
     assert states.tolist() == [int(state) for state, _ in alone]
     assert rounds.tolist() == [int(count) for _, count in alone]
     assert {int(State.COMMIT), int(State.SAME)} <= set(states.tolist())
@@ -144,11 +144,11 @@ def test_states_of_many_gates_at_once_are_those_of_each_alone() -> None:
 
 def test_a_control_that_moved_forbids_a_verdict() -> None:
     logs = sides(np.random.default_rng(4), (1, 40), 0.005)
-    logs[:, rule.NEW] += 0.1
-    level = rule.levels(Rule(), [40], 40, 1)[0]
-    assert rule.state(logs, Rule(), level) == State.COMMIT
-    logs[:, rule.CONTROL] += 0.1
-    assert rule.state(logs, Rule(), level) == State.MOVED
+    logs[:, decision_rule.NEW] += 0.1
+    level = decision_rule.levels(Rule(), [40], 40, 1)[0]
+    assert decision_rule.state(logs, Rule(), level) == State.COMMIT
+    logs[:, decision_rule.CONTROL] += 0.1
+    assert decision_rule.state(logs, Rule(), level) == State.MOVED
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from analysis.gate import decision_rule, history, outputs, sequential
 from analysis.gate import gate_records as measured_
-from analysis.gate import history, outputs, sequential
+from analysis.gate.decision_rule import Rule
 from analysis.gate.gate_records import BASE, SIDES, Measurement, Plan, Series
 from analysis.gate.judge import judge
 from analysis.gate.outcome import NEW, GateFound, Verdict
-from analysis.gate.rule import Rule
 from analysis.statistics.ranks import p_below
 
 ROUNDS = 40
@@ -130,7 +130,7 @@ def test_one_lucky_point_of_many_does_not_make_a_candidate_faster() -> None:
     """Each of 20 points is faster by the margin, and not by more."""
     rule, rounds = Rule(), 31
     logs = np.random.default_rng(1).normal(-rule.bound, 0.01, (1000, 20, rounds))
-    (level,) = rule.levels(rule, [rounds], rounds, 20)
+    (level,) = decision_rule.levels(rule, [rounds], rounds, 20)
     chances = p_below(logs, -rule.bound)
     assert np.mean((chances <= level.faster).any(axis=-1)) <= 1.5 * rule.false_passes
     assert np.mean((chances <= level.same).any(axis=-1)) > 0.1, "what one point may spend"

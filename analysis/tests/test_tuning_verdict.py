@@ -84,7 +84,7 @@ def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp
     for side in ("s001", DEFAULT):
         file = folder / "records" / f"x.0.{side}.jsonl"
         file.with_suffix(".r1.jsonl").write_text(file.read_text())
-        failed = {"status": "failed", "reason": "wrong data"}
+        failed: dict[str, Any] = {"status": "failed", "reason": "wrong data"}
         changed_points(folder, file.name, samples={}, **failed)
         change_end(folder, file.name, **failed)
     assert search_records.read(folder).failures == {"s001": "wrong data"}

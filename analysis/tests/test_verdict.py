@@ -177,7 +177,7 @@ def test_other_sizes_have_their_doubts_and_what_has_no_value(tmp_path: Path) -> 
     assert "; not certain: of bare, adaptive only 3 launches were measured and 6 are needed." in few
     stolen = other(changed_points(session(tmp_path / "stolen", **made), "*bare*", noise={"steal_s": 0.5}))
     assert "; not certain: of bare something else took " in stolen
-    hung = {"status": "timeout", "reason": "hung", "samples": {}}
+    hung: dict[str, Any] = {"status": "timeout", "reason": "hung", "samples": {}}
     gone = other(changed_points(session(tmp_path / "gone", **made), "*adaptive*", **hung))
     assert "adaptive no value (timeout: hung)" in gone
 

@@ -165,7 +165,7 @@ def _asked(
     """The two sides by their full names, and the plan of the gate but for its sides."""
     from analysis.gate import sequential  # noqa: PLC0415 - a second of imports
     from analysis.gate.aligned_ranks import fewest  # noqa: PLC0415
-    from analysis.gate.rule import Rule  # noqa: PLC0415
+    from analysis.gate.decision_rule import Rule  # noqa: PLC0415
 
     base, new = sides.named(base), sides.named(new)
     rule = Rule(margin=_margin(margin))

@@ -23,8 +23,9 @@ from harness.base.errors import NOT_TOLD, Failure
 from harness.base.mpis import MPIS
 from harness.base.paths import SCHEMA
 from harness.cli import main
-from harness.commands import groups, measuring
+from harness.commands import groups
 from harness.commands.groups import FEWER, HARM, MOST, RANKS, SPARE, _of_nodes, _tell_nodes
+from harness.commands.results import check
 from harness.job import engine_benchmarks, records
 from harness.job.engine_benchmarks import OPTIONS, Part, instructions
 from harness.setup import environment
@@ -131,9 +132,9 @@ def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, round
 def test_a_table_may_go_to_a_pipe(tmp_path: Path) -> None:
     """Whose reader would take the end of a trial for the end of the table."""
     os.mkfifo(tmp_path / "pipe")
-    measuring.check(tmp_path / "pipe")
-    measuring.check(tmp_path / "new")
-    measuring.check(None)
+    check(tmp_path / "pipe")
+    check(tmp_path / "new")
+    check(None)
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
