@@ -20,7 +20,7 @@ from harness.base.errors import UsageError, meant
 from reframe_checks.study import Study
 
 FOLDER = Path(__file__).resolve().parent / "studies"
-SHARED = ("__init__", "common")  # what the studies have in common; no studies themselves
+SHARED = ("__init__", "shared")  # what the studies have in common; no studies themselves
 
 
 def files() -> list[Path]:

@@ -15,6 +15,7 @@ from typing import Any
 import reframe as rfm
 from reframe.core.builtins import run_before
 
+from harness import codes
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS
 from harness.codes.code import Case, Code
@@ -22,9 +23,8 @@ from harness.codes.find import Found, find, near
 from harness.job.program import Program, another_mpi
 from reframe_checks.systems.extras import extras_of_environment
 from spack_env import site_environment as spack
-from workloads import apps
 
-APPS = Path(apps.__file__).resolve().parent
+CODES = Path(codes.__file__).resolve().parent
 IN_ITS_PLACE = "$command"  # what a driver's own tool puts there itself
 
 
@@ -44,7 +44,7 @@ def program(
     words = case.words(points)
     if not case.driver:
         return Program([str(found.path), *words], str(folder), case.ranks, case=case.name, prepare=helpers)
-    driver = [sys.executable, str(APPS / case.driver)]
+    driver = [sys.executable, str(CODES / case.driver)]
     label, installation = environ["mpi"], glob.escape(str(found.path.parent.parent)[1:])
     shared = [f"--program={found.path}", f"--label={label}", *words]
     return Program(

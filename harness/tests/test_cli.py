@@ -250,7 +250,7 @@ def test_the_help_of_a_command_and_a_list_of_the_studies_import_nothing_slow() -
 @pytest.mark.parametrize("name", ["overlap-ratio", "pioman"])
 def test_a_study_or_a_group_takes_the_file_of_its_paper(name: str) -> None:
     found = imported(f"from reframe_checks.catalogue import by_names; by_names(['{name}'])")
-    assert {module.removeprefix(STUDIES) for module in found if module.startswith(STUDIES)} == {"common", "pioman"}
+    assert {module.removeprefix(STUDIES) for module in found if module.startswith(STUDIES)} == {"shared", "pioman"}
 
 
 def test_every_command_stands_under_a_heading(capsys: pytest.CaptureFixture[str]) -> None:

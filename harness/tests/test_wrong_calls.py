@@ -35,12 +35,6 @@ WRONG = {
     "site check absent.py": "absent.py is not there: ./bench site new absent.py writes one",
     "site new site.yaml": "so its name ends in .py",
     "vcluster up --rate 5XB": "a rate is like 100mbit, 1gbit or 2.5gbit, not '5XB'",
-    **{
-        f"rdma-lab up --build debian-mpich --rate '{rate}'": "a rate is like 20mbit"
-        for rate in ("fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit")
-    },
-    "rdma-lab up --build debian-mpich --memory 100": "768 MB",
-    "rdma-lab up --build debian-mpich --memory 100000000": "needs 200000512 MB of memory",
     "rdma-lab up --build mpich": "have no MPI 'mpich'. They have: debian-mpich, debian-openmpi.",
     "notebook absent": "no notebook 'absent'",
     "completion bsh": "Is bash or zsh meant? There are: bash, zsh, fish.",

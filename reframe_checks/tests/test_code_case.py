@@ -189,4 +189,4 @@ def test_each_case_has_its_own_name_and_can_be_prepared() -> None:
         assert set(case.programs()) <= set(code.names), case.name
         assert sum(quantity.leading for quantity in case.quantities.values()) <= 1, case.name
         if case.driver:
-            assert (code_case.APPS / case.driver).is_file()
+            assert (code_case.CODES / case.driver).is_file()

@@ -21,7 +21,7 @@ import pytest
 from harness.base import debian, validate
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT
-from harness.rdma_lab import attend, fetch, image, keeper, lab, lab_settings, shell
+from harness.rdma_lab import attend, fetch, guest_build, image, keeper, lab, lab_settings, shell
 from harness.rdma_lab.lab_folder import State
 from harness.rdma_lab.lab_settings import Settings
 from harness.sessions.request import Request
@@ -45,11 +45,22 @@ def state(tmp_path: Path) -> State:
     return made
 
 
-def test_what_cannot_be_asked_of_the_machines_is_a_sentence(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wrong options: test_wrong_calls."""
+RATES = ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit"]
+
+
+def test_bad_input_is_a_sentence_before_anything_is_built(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "state", lambda: state)
-    for words in (("exec", "lab1", "--", "true"), ("status",)):
-        assert "No emulated machines are up" in refused("rdma-lab", *words)
+    monkeypatch.setattr(guest_build, "ensure", lambda _: pytest.fail("it goes on"))
+    up = ("up", "--build", "debian-mpich")
+    calls: dict[tuple[str, ...], str] = {
+        **{(*up, f"--rate={rate}"): "a rate is like 20mbit" for rate in RATES},
+        (*up, "--memory", "100"): "768 MB",
+        (*up, "--memory", "100000000"): "needs 200000512 MB of memory",
+        ("exec", "lab1", "--", "true"): "No emulated machines are up",
+        ("status",): "No emulated machines are up",
+    }
+    for words, sentence in calls.items():
+        assert sentence in refused("rdma-lab", *words)
     with pytest.raises(UsageError, match="there is a space in it"):
         Settings.make(None, 1536, {"/a b": False})
     with pytest.raises(UsageError, match="has 2 machines, not 3"), BUILTIN["rdma-lab"].open(3):
