@@ -70,13 +70,14 @@ def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
 
 
 def between(sizes: Sequence[int]) -> list[int]:
-    """A size between each and the next, where there is one; else about half the smallest and twice the largest. None of
-    them is one that is tuned. Of sizes that are whole numbers of 8 bytes they are such, too: some studies add doubles.
+    """A size between each and the next, where there is one; else half as much again as the largest, and twice that. None
+    of them is one that is tuned, nor a shorter one: an MPI may send that in another way. Of sizes that are whole
+    numbers of 8 bytes they are such, too: some studies add doubles.
     """
-    unit, low, high = (1 if any(size % WORD for size in sizes) else WORD), min(sizes), max(sizes)
+    unit, high = (1 if any(size % WORD for size in sizes) else WORD), max(sizes)
     middles = (round(math.sqrt(first * second)) for first, second in itertools.pairwise(sorted(sizes)))
     inner = {middle // unit * unit for middle in middles}
-    found = (inner - {0, *sizes}) or {low // 2 // unit * unit, 2 * high} - {0, *sizes}
+    found = (inner - {0, *sizes}) or {3 * high // 2 // unit * unit, 2 * high} - {0, *sizes}
     return sorted(found or {high + unit})
 
 

@@ -133,9 +133,9 @@ def test_sizes_that_were_not_tuned_lie_between_those_that_were() -> None:
     assert len(found.tuned) == 3, "one pattern, comp = comm"
     every = study.scale("quick", found.settings).points()
     assert all(point in every for point in [*found.tuned, *found.untuned]), "one calibration for all"
-    assert tuning.between([1000]) == [496, 2000] and tuning.between([1001]) == [500, 2002]
-    assert tuning.between([8, 16]) == [32] and tuning.between([8]) == [16] and tuning.between([8, 1024]) == [88]
-    assert tuning.between([1]) == [2] and tuning.between([1, 2]) == [4] and tuning.between([1, 8]) == [3]
+    assert tuning.between([1000]) == [1496, 2000] and tuning.between([1001]) == [1501, 2002]
+    assert tuning.between([8, 16]) == [24, 32] and tuning.between([8]) == [16] and tuning.between([8, 1024]) == [88]
+    assert tuning.between([1]) == [2] and tuning.between([1, 2]) == [3, 4] and tuning.between([1, 8]) == [3]
     assert tuning.between([0]) == [8] and tuning.between([9, 16]) == [12]
     with pytest.raises(UsageError, match="sweeps settings of the engine"):
         tuning.points(by_names(["timer-period"])[0], "quick", {})
