@@ -280,21 +280,26 @@ struct OneQuestionEach {
                 std::make_unique<Announcing>(asked)};
   ThreadSlot& slot = engine.activity().acquire();
 
+  void exchange(bool asks, Nanoseconds computes, Nanoseconds waits) {
+    asked = asks;
+    Activity::note_start(slot, 1, Activity::unbounded);
+    engine.after_call(slot);
+    wait(computes);
+    slot.depth = 1;
+    asked = false;
+    wait(waits);
+    add(slot.completed, 1);
+    slot.depth = 0;
+    engine.after_call(slot);
+  }
+
   // Of a hundred exchanges.
   int answered() {
     constexpr int exchanges = 200;
     const int before = answers;
-    for (int i = 0; i < exchanges; ++i) {
-      asked = true;
-      Activity::note_start(slot, 1, Activity::unbounded);
-      engine.after_call(slot);
-      wait(microseconds(1500));  // shorter than the engine's sleep after the answer: there is no turn of it meanwhile
-      slot.depth = 1;
-      wait(microseconds(3000));  // and it sees that the busy period is over
-      add(slot.completed, 1);
-      slot.depth = 0;
-      engine.after_call(slot);
-    }
+    // It computes for less than the engine's sleep after the answer: there is no turn of it meanwhile. And the engine
+    // sees that the busy period is over.
+    for (int i = 0; i < exchanges; ++i) exchange(true, microseconds(1500), microseconds(3000));
     return (answers - before) * 100 / exchanges;
   }
 
@@ -325,6 +330,28 @@ class MissedWhileItBacksOff : public OneAnswer {
 // Nothing is until it has backed off; without a look at what waits, less than a quarter are answered.
 TEST(Events, StayArmedWhereTheNetworkWaitsWithoutThem) {
   OneQuestionEach<MissedWhileItBacksOff>().expect_more_than(50);
+}
+
+// Messages that need no poll, until it has backed off for long; then some that do, and each of them computes for a
+// fortieth of the time: a look at any time finds one after a second.
+TEST(Events, LookWhileTheProgramComputesWhereItBacksOff) {
+  OneQuestionEach<MissedWhileItBacksOff> program;
+  const auto& backed_off = program.engine.workers().front()->disarmed;
+  program.engine.start();
+  EXPECT_TRUE(eventually([&] {
+    constexpr int trials = 4, exchanges = 10;
+    int answered = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+      const auto enough = backed_off + microseconds(120'000);
+      for (const Nanoseconds end = now() + patience; backed_off < enough && now() < end;)
+        program.exchange(false, microseconds(300), microseconds(50));
+      const int before = program.answers;
+      for (int i = 0; i < exchanges; ++i) program.exchange(true, microseconds(450), microseconds(19'000));
+      answered += program.answers - before;
+    }
+    return answered > trials * exchanges * 3 / 4;
+  }));
+  EXPECT_TRUE(program.engine.stop(patience));
 }
 
 // The question has come while the program was inside MPI, and its edge ended a wait then.

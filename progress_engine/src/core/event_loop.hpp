@@ -252,7 +252,7 @@ class EventLoop {
     while (!missed && !engine_.stopping() && now() < end) {
       const Nanoseconds before = engine_.time_on();  // a pause is counted as one
       sleep(std::min(look, end - now()));
-      missed = waits_for_a_poll();
+      missed = waits_where_it_computes();
       const Nanoseconds passed = engine_.time_on() - before;
       worker_.disarmed.store(worker_.disarmed.load(std::memory_order_relaxed) + passed, std::memory_order_relaxed);
     }
@@ -263,11 +263,24 @@ class EventLoop {
   // A handshake came while the program was inside MPI, which did not read it, and has ended a wait then.
   bool lies_unread() const { return events_ && events_->unanswered().has_value(); }
 
-  // Whether a handshake lies unread, or a socket is full, and the network stands still while the program computes.
+  // A look at any time would mostly miss the computation beside a short message. Of two starts one may be waited for at
+  // once.
+  bool waits_where_it_computes() {
+    for (int tries = 2; tries > 0 && !engine_.stopping(); --tries) {
+      if (!engine_.may_poll()) engine_.park(worker_);
+      if (waits_for_a_poll()) return true;
+      if (engine_.may_poll()) return false;
+    }
+    return false;
+  }
+
+  // Whether a handshake lies unread, or a socket is full, and the network stands still while the program computes. The
+  // partner's may come a little later than the program began.
   bool waits_for_a_poll() {
-    if (!events_ || !engine_.may_poll()) return false;
+    if (!events_) return false;
+    if (!lies_unread()) sleep(standstill / 2);
     const auto unanswered = events_->unanswered();
-    if (!unanswered) return false;
+    if (!unanswered || !engine_.may_poll()) return false;
     sleep(standstill);
     return engine_.may_poll() && events_->unanswered() == unanswered;
   }
@@ -375,11 +388,10 @@ class EventLoop {
   Nanoseconds gain_ = 0;  // since the account was settled, as are the next two
   Nanoseconds idle_ = 0;  // in polls that moved nothing
   std::uint64_t wakes_ = 0;
-  // In backoff: one wake in so long costs little. Of a short backoff some looks must fall into what is computed beside
-  // a message.
-  static constexpr Nanoseconds longest_look = microseconds(10'000);
-  static constexpr Nanoseconds shortest_look = microseconds(1000);
-  static constexpr Nanoseconds looks = 8;
+  // In backoff: a look costs a ring and two wakes. At the end of a backoff there is one, however short it is.
+  static constexpr Nanoseconds longest_look = microseconds(20'000);
+  static constexpr Nanoseconds shortest_look = microseconds(10'000);
+  static constexpr Nanoseconds looks = 4;
   static constexpr Nanoseconds standstill = microseconds(200);  // many times what a wake costs
   Nanoseconds rung_ = 0;                                        // when, by a call of the program
   std::uint64_t rung_operations_ = 0;                           // then
