@@ -58,7 +58,7 @@ def pytest_configure() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
-        os.environ[MACHINE_LOCK] = str(STATE_DIR / f"turn-{worker}.lock")
+        os.environ[MACHINE_LOCK] = str(STATE_DIR / f"machine-{worker}.lock")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -177,7 +177,7 @@ class Evidence:
 
     def of_rank(self, row: int, quantity: str, statistic: str) -> list[Array]:
         """The same of one row, in a list that is empty where it has no such samples."""
-        first, count = self.records.places.get((row, quantity), (0, 0))
+        first, count = self.records.spans.get((row, quantity), (0, 0))
         if count:
             values = self.records.series_values(first, count)
             return [values if statistic == "median" else np.array([STATISTICS[statistic](values)])]
@@ -206,7 +206,7 @@ class Evidence:
         good = part.loc[part["status"] == "ok", "launch"]
         for row, launch in zip(good.index, good, strict=True):
             names = (ARMED, quantity, PAUSED + quantity)
-            first, *both = (self.records.series_values(*self.records.places.get((row, name), (0, 0))) for name in names)
+            first, *both = (self.records.series_values(*self.records.spans.get((row, name), (0, 0))) for name in names)
             if len(first) and all(len(values) and (values > 0).all() for values in both):
                 on, off = (np.median(values.reshape(len(first), -1), axis=1) ** (-1 if rate else 1) for values in both)
                 slow = float(np.median(np.concatenate([on, off])))
@@ -220,7 +220,7 @@ class Evidence:
         for name in self._quantities.get(row, []):
             if name.endswith("_s") and not name.endswith("_per_s"):
                 histogram = self.records.histograms.get((row, name))
-                values = self.records.series_values(*self.records.places.get((row, name), (0, 0)))
+                values = self.records.series_values(*self.records.spans.get((row, name), (0, 0)))
                 if histogram and not len(values):
                     values = np.array([histogram["count"] * histogram["mean"]])
                 whole = name.removeprefix(PAUSED)
@@ -230,7 +230,7 @@ class Evidence:
     @cached_property
     def _quantities(self) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
-        for row, name in (*self.records.places, *self.records.histograms):
+        for row, name in (*self.records.spans, *self.records.histograms):
             found.setdefault(row, []).append(name)
         return found
 

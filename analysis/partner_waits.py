@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 NS = 1e-9
-Place = tuple[int, int]  # a rank, and the number of an operation in its profile
+OperationKey = tuple[int, int]  # a rank, and the number of an operation in its profile
 COLUMNS, BEGIN, TIME = 10, 4, 5  # of a line of "waits"
 
 
@@ -46,7 +46,7 @@ def when(profile: Mapping[str, Any], since_ns: float) -> int:
 class PartnerWaits:
     """`known`: the share of what was waited for which the partner's calls are known."""
 
-    by_operation: Mapping[Place, Found]
+    by_operation: Mapping[OperationKey, Found]
     known: float
 
 
@@ -55,7 +55,7 @@ def partner_waits(profiles: Sequence[Mapping[str, Any]]) -> PartnerWaits:
     first = min((profile["began_ns"] for profile in profiles), default=0)
     calls = _calls(profiles, first)
     waiting = {profile["rank"]: _waiting(profile, first) for profile in profiles}
-    found: defaultdict[Place, Found] = defaultdict(Found)
+    found: defaultdict[OperationKey, Found] = defaultdict(Found)
     whole = known = 0.0
     for profile in profiles:
         if profile["waits"]:
@@ -173,7 +173,7 @@ class _Waits:
             beside[mine] -= np.interp(until[mine], *self.waiting[peer]) - np.interp(begin[mine], *self.waiting[peer])
         return np.where(np.isnan(self.partner), np.inf, beside)
 
-    def share_out(self, found: defaultdict[Place, Found]) -> None:
+    def share_out(self, found: defaultdict[OperationKey, Found]) -> None:
         """Those of one call wait for the latest partner, and as long as the last message takes."""
         before, partners = self._computed_before(), self._computed_by_partner()
         late, beside = self._of_call(self._late()), self._of_call(before + partners)

@@ -257,7 +257,7 @@ def _quantity(records: Records, part: pd.DataFrame) -> tuple[str, bool]:
 
 def _has(records: Records, quantity: str, rows: Iterable[int]) -> bool:
     """Whether one of the rows has samples of it."""
-    return any((row, quantity) in records.places for row in rows)
+    return any((row, quantity) in records.spans for row in rows)
 
 
 def times(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> list[Array]:
@@ -265,7 +265,7 @@ def times(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> li
     good = part.loc[part["status"] == "ok", "launch"]
     found: dict[str, list[Array]] = {}
     for row, launch in zip(good.index, good, strict=True):
-        values = records.series_values(*records.places.get((row, quantity), (0, 0)))
+        values = records.series_values(*records.spans.get((row, quantity), (0, 0)))
         if len(values):
             found.setdefault(launch, []).append(1 / values if rate else values)
     return [max(ranks, key=lambda values: float(np.median(values))) for ranks in found.values()]

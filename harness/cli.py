@@ -151,9 +151,9 @@ def _finite(options: dict[str, Any]) -> None:
             raise UsageError(f"--{name.replace('_', '-')} {value}: a number is wanted that is finite.")
 
 
-def _place(name: str, command: Command) -> tuple[str, str]:
+def _location(name: str, command: Command) -> tuple[str, str]:
     """The name of its file, and of its function there."""
-    file, _, function = (command.place or name.replace("-", "_")).partition(".")
+    file, _, function = (command.function or name.replace("-", "_")).partition(".")
     return file, function or file
 
 
@@ -162,7 +162,7 @@ def sentence(name: str) -> str:
     command = COMMANDS[name]
     if isinstance(command, Group):
         return command.help
-    file, function = _place(name, command)
+    file, function = _location(name, command)
     text = (Path(__file__).parent / "commands" / f"{file}.py").read_text()
     found = re.search(rf'^def {function}\(.*?^    (""".*?""")', text, re.MULTILINE | re.DOTALL)
     words = inspect.cleandoc(ast.literal_eval(found[1])) if found else ""
@@ -170,7 +170,7 @@ def sentence(name: str) -> str:
 
 
 def _register(application: typer.Typer, name: str, command: Command) -> None:
-    file, function = _place(name, command)
+    file, function = _location(name, command)
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
     kind = HandingOn if command.hands_on else Worded
     register = application.command(name, cls=kind, context_settings=settings, rich_help_panel=command.heading)

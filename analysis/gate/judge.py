@@ -27,7 +27,7 @@ from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decision_rule import Rule, State
 from analysis.gate.gate_records import BASE, CONTROL, SIDES, Measurement, Series, own
 from analysis.gate.outcome import NEW, CheckRun, GateFound, PointFound, SlowPart, Verdict
-from analysis.gate.slow_nodes import COMPUTATION, TRANSFER, Places
+from analysis.gate.slow_nodes import COMPUTATION, TRANSFER, Parts
 from analysis.records.frames import NOT_RUN
 from analysis.statistics.ranks import middle
 from analysis.words import points_text
@@ -274,15 +274,15 @@ def _percent(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.1f} %" if math.isfinite(ratio) else "unknown"
 
 
-def _check_run(check_run: Mapping[str, Places]) -> CheckRun:
+def _check_run(check_run: Mapping[str, Parts]) -> CheckRun:
     return CheckRun(_middles(check_run, COMPUTATION), _middles(check_run, TRANSFER))
 
 
-def _middles(check_run: Mapping[str, Places], what: str) -> dict[str, float]:
+def _middles(check_run: Mapping[str, Parts], what: str) -> dict[str, float]:
     """Place -> the middle of all that was measured of it, whichever study that was beside."""
     found: dict[str, list[float]] = {}
-    for places in (places for name, places in check_run.items() if name.startswith(what)):
-        for where, rounds in places.items():
+    for parts in (parts for name, parts in check_run.items() if name.startswith(what)):
+        for where, rounds in parts.items():
             found.setdefault(where, []).extend(rounds.values())
     return {where: float(np.median(values)) for where, values in found.items()}
 

@@ -29,7 +29,7 @@ from analysis.statistics.ranks import fewest, middle, p_above
 from analysis.text_table import markdown
 
 Array = npt.NDArray[np.float64]
-Places = Mapping[str, Mapping[int, float]]
+Parts = Mapping[str, Mapping[int, float]]
 NODE_MARGIN = 0.05  # a node that is less slower than this is none that somebody has to look at
 NODE_ERROR = 0.001  # the chance that any node or link of an allocation is named which is as the others
 BETWEEN = " and "
@@ -38,7 +38,7 @@ BETWEEN = " and "
 class Common(NamedTuple):
     """Places that were measured together in these rounds."""
 
-    places: Places
+    parts: Parts
     rounds: list[int]
 
 
@@ -47,37 +47,37 @@ def rounds_wanted(tests: int) -> int:
     return fewest(_level(tests))
 
 
-def tests(measured: Mapping[str, Places]) -> int:
+def tests(measured: Mapping[str, Parts]) -> int:
     """How many tests share the error: of every place in everything that is measured of several."""
-    return sum(len(places) for places in measured.values() if len(places) > 1)
+    return sum(len(parts) for parts in measured.values() if len(parts) > 1)
 
 
 def _level(tests: int) -> float:
     return NODE_ERROR / max(1, tests)
 
 
-def compared(measured: Mapping[str, Places]) -> dict[str, Common]:
+def compared(measured: Mapping[str, Parts]) -> dict[str, Common]:
     """What of all that is measured is held against each other."""
-    return {what: _common(places) for what, places in measured.items()}
+    return {what: _common(parts) for what, parts in measured.items()}
 
 
-def slow_parts(measured: Mapping[str, Places]) -> list[SlowPart]:
+def slow_parts(measured: Mapping[str, Parts]) -> list[SlowPart]:
     """Those that are slower than the others; where all links of a node are, the node's."""
     here = compared(measured)
-    level = _level(tests({what: common.places for what, common in here.items()}))
+    level = _level(tests({what: common.parts for what, common in here.items()}))
     return [
         one
         for what, common in here.items()
-        for one in _by_node(what, measured[what], _slower(what, common.places, common.rounds, level))
+        for one in _by_node(what, measured[what], _slower(what, common.parts, common.rounds, level))
     ]
 
 
-def _slower(what: str, places: Places, round_numbers: Sequence[int], level: float) -> list[SlowPart]:
-    if len(places) < 2 or len(round_numbers) < fewest(level):
+def _slower(what: str, parts: Parts, round_numbers: Sequence[int], level: float) -> list[SlowPart]:
+    if len(parts) < 2 or len(round_numbers) < fewest(level):
         return []
-    logs = np.log([[rounds[round_] for round_ in round_numbers] for rounds in places.values()])
+    logs = np.log([[rounds[round_] for round_ in round_numbers] for rounds in parts.values()])
     found = []
-    for index, where in enumerate(places):
+    for index, where in enumerate(parts):
         mine = logs[index] - np.median(np.delete(logs, index, axis=0), axis=0)
         if p_above(mine, math.log1p(NODE_MARGIN)) <= level:
             one = middle(mine, level)
@@ -85,23 +85,23 @@ def _slower(what: str, places: Places, round_numbers: Sequence[int], level: floa
     return found
 
 
-def _common(places: Places) -> Common:
+def _common(parts: Parts) -> Common:
     """The places that most rounds have, and those rounds: an allocation that is given anew may be of other nodes."""
     of_round: dict[int, list[str]] = {}
-    for where, rounds in places.items():
+    for where, rounds in parts.items():
         for round_ in rounds:
             of_round.setdefault(round_, []).append(where)
     often = Counter(map(tuple, of_round.values())).most_common(1)
     here = often[0][0] if often else ()
     round_numbers = sorted(round_ for round_, known in of_round.items() if tuple(known) == here)
-    return Common({where: places[where] for where in here}, round_numbers)
+    return Common({where: parts[where] for where in here}, round_numbers)
 
 
-def _by_node(what: str, places: Places, found: Sequence[SlowPart]) -> list[SlowPart]:
+def _by_node(what: str, parts: Parts, found: Sequence[SlowPart]) -> list[SlowPart]:
     """One for a node in place of all its links, where it has several."""
     ends = {one: tuple(one.where.split(BETWEEN)) for one in found}
     nodes = dict.fromkeys(end for pair in ends.values() if len(pair) == 2 for end in pair)
-    links = {node: sum(node in where.split(BETWEEN) for where in places) for node in nodes}
+    links = {node: sum(node in where.split(BETWEEN) for where in parts) for node in nodes}
     mine = {node: [one for one, pair in ends.items() if node in pair] for node in nodes}
     whole = [node for node in nodes if 2 <= links[node] == len(mine[node])]
     named = [
@@ -153,13 +153,13 @@ class Nodes:
     @property
     def wanted(self) -> int:
         """The fewest launches in which each node and each link could be named."""
-        places = {what: common.places for what, common in self.compared.items()}
-        return rounds_wanted(tests(places)) if tests(places) else 0
+        parts = {what: common.parts for what, common in self.compared.items()}
+        return rounds_wanted(tests(parts)) if tests(parts) else 0
 
     @property
     def apart(self) -> list[str]:
         """The nodes that are held against no others: few launches ran there."""
-        here = {node for common in self.compared.values() for where in common.places for node in where.split(BETWEEN)}
+        here = {node for common in self.compared.values() for where in common.parts for node in where.split(BETWEEN)}
         return [node for node in self.nodes if node not in here]
 
     @property
@@ -231,8 +231,8 @@ def as_markdown(found: Nodes) -> str:
     lines = [found.sentence(), ""]
     columns = [*found.measured]
     medians = {
-        what: {where: float(np.median(list(rounds.values()))) for where, rounds in places.items()}
-        for what, places in found.measured.items()
+        what: {where: float(np.median(list(rounds.values()))) for where, rounds in parts.items()}
+        for what, parts in found.measured.items()
     }
     rows = []
     for node in found.nodes:

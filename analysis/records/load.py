@@ -65,7 +65,7 @@ class Records:
         return self.values[first : first + count]
 
     @cached_property
-    def places(self) -> dict[tuple[int, str], tuple[int, int]]:
+    def spans(self) -> dict[tuple[int, str], tuple[int, int]]:
         """(row of `points`, quantity) -> first and count of its series."""
         columns = (self.series[name].tolist() for name in ("row", "quantity", "first", "count"))
         return {(row, quantity): (first, count) for row, quantity, first, count in zip(*columns, strict=True)}

@@ -44,7 +44,7 @@ from analysis.words import point_words
 
 
 @dataclass(frozen=True)
-class Place:
+class FrontPoint:
     """A setting: by how much it is better than the default, and its cost. `front`: nothing is better in both; `breaks`:
     a bound, so that it may not lead."""
 
@@ -55,16 +55,16 @@ class Place:
     front: bool = False
 
 
-def front(found: Measured) -> list[Place]:
+def front(found: Measured) -> list[FrontPoint]:
     """The default and every setting that ran and did not fail, by cost; nothing where the objective has none."""
     word = cost(found)
     known = [DEFAULT, *(name for name in found.asked.contenders if name not in found.failures)]
-    rows = [row for row in (_place(name, word, found) for name in known if word) if row]
-    places = [replace(row, front=not any(_beats(other, row) for other in rows)) for row in rows]
-    return sorted(places, key=lambda place: place.cost)
+    rows = [row for row in (_front_point(name, word, found) for name in known if word) if row]
+    points = [replace(row, front=not any(_beats(other, row) for other in rows)) for row in rows]
+    return sorted(points, key=lambda point: point.cost)
 
 
-def _place(name: str, word: str, found: Measured) -> Place | None:
+def _front_point(name: str, word: str, found: Measured) -> FrontPoint | None:
     """None where no round has both it and the default."""
     mine, base = found.scores.get(name, {}), found.scores.get(DEFAULT, {})
     common = [round_ for round_ in mine if round_ in base]
@@ -75,10 +75,10 @@ def _place(name: str, word: str, found: Measured) -> Place | None:
     dearer = middle(costs_more, elimination.INTERVAL).value
     wanted = found.asked.bounds
     breaks = bool(elimination.broken(elimination.bounds_of(name, found.scores, wanted), wanted))
-    return Place(name, elimination.standing(name, found).gain, of_default + dearer, breaks)
+    return FrontPoint(name, elimination.standing(name, found).gain, of_default + dearer, breaks)
 
 
-def _beats(one: Place, other: Place) -> bool:
+def _beats(one: FrontPoint, other: FrontPoint) -> bool:
     """At least as good in both, better in one."""
     better = one.gain.value > other.gain.value or one.cost < other.cost
     return better and one.gain.value >= other.gain.value and one.cost <= other.cost

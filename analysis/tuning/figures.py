@@ -75,13 +75,13 @@ def _setting_look(name: str, index: int) -> VariantStyle:
 
 def _front(found: Measured, source: str) -> Drawn | None:
     """Objective over cost, those that nothing beats in both joined by a line."""
-    places = confirmation.front(found)
-    if not places:
+    points = confirmation.front(found)
+    if not points:
         return None
     word, title = confirmation.cost(found), confirmation.cost_title(found)
     if word in found.asked.bounds:
         title += f" (at most {found.asked.bounds[word]:g})"
-    crosses = " A hollow mark breaks a bound." if any(place.breaks for place in places) else ""
+    crosses = " A hollow mark breaks a bound." if any(point.breaks for point in points) else ""
     caption = (
         f"{found.asked.objective} against {word}, both by the middle (Hodges and Lehmann) of the differences to the "
         f"default in the same rounds; named are the default and those that no other setting beats in both.{crosses} "
@@ -89,7 +89,7 @@ def _front(found: Measured, source: str) -> Drawn | None:
     )
     rows = [{"setting": p.name, "value": _shown(p.gain.value, found), word: p.cost, "front": p.front,
              "breaks": bool(p.breaks), "named": p.name if p.front or p.name == DEFAULT else OTHERS}
-            for p in places]  # fmt: skip
+            for p in points]  # fmt: skip
     plot = Plot(
         word, title, _gain_label(found), x_axis="number", series="named", column="", joined=False,
         hollow=lambda point: point["breaks"], look=_front_look,

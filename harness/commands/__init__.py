@@ -20,12 +20,12 @@ HEADINGS = (BEGIN, MEASURE, READ, CHANGE, PROGRAM, SYSTEM, PROJECT)
 
 
 class Command(NamedTuple):
-    """`place`: the file here and its function, which returns the exit status; empty: both have the command's name.
+    """`function`: the file here and its function, which returns the exit status; empty: both have the command's name.
     `passes_rest`: its arguments end where another program's begin; `hands_on`: that is a command of ours, which may
     have a program behind a `--` of its own."""
 
     heading: str = ""
-    place: str = ""
+    function: str = ""
     passes_rest: bool = False
     hands_on: bool = False
 
@@ -72,37 +72,37 @@ COMMANDS: dict[str, Command | Group] = {
         SYSTEM,
         "The virtual cluster by hand.",
         {
-            "up": Command(place="nodes_by_hand.vcluster_up"),
-            "down": Command(place="nodes_by_hand.vcluster_down"),
-            "status": Command(place="nodes_by_hand.vcluster_status"),
-            "exec": Command(place="nodes_by_hand.vcluster_exec", passes_rest=True),
-            "link": Command(place="nodes_by_hand.link"),
-            "rate": Command(place="nodes_by_hand.rate"),
+            "up": Command(function="nodes_by_hand.vcluster_up"),
+            "down": Command(function="nodes_by_hand.vcluster_down"),
+            "status": Command(function="nodes_by_hand.vcluster_status"),
+            "exec": Command(function="nodes_by_hand.vcluster_exec", passes_rest=True),
+            "link": Command(function="nodes_by_hand.link"),
+            "rate": Command(function="nodes_by_hand.rate"),
         },
     ),
     "rdma-lab": Group(
         SYSTEM,
         "Two emulated machines with RDMA, by hand.",
         {
-            "up": Command(place="nodes_by_hand.lab_up"),
-            "down": Command(place="nodes_by_hand.lab_down"),
-            "status": Command(place="nodes_by_hand.lab_status"),
-            "exec": Command(place="nodes_by_hand.lab_exec", passes_rest=True),
+            "up": Command(function="nodes_by_hand.lab_up"),
+            "down": Command(function="nodes_by_hand.lab_down"),
+            "status": Command(function="nodes_by_hand.lab_status"),
+            "exec": Command(function="nodes_by_hand.lab_exec", passes_rest=True),
         },
     ),
     "site": Group(
         SYSTEM,
         "The file by which a cluster is known here.",
-        {"new": Command(place="sites.new"), "check": Command(place="sites.check")},
+        {"new": Command(function="sites.new"), "check": Command(function="sites.check")},
     ),
     "spack": Group(
         SYSTEM,
         "The engine and the workloads through Spack.",
         {
-            "site": Command(place="sites.site"),
-            "concretize": Command(place="sites.concretize"),
-            "install": Command(place="sites.install"),
-            "smoke": Command(place="sites.smoke"),
+            "site": Command(function="sites.site"),
+            "concretize": Command(function="sites.concretize"),
+            "install": Command(function="sites.install"),
+            "smoke": Command(function="sites.smoke"),
         },
     ),
 }

@@ -147,7 +147,7 @@ def read(folder: Path) -> Where:
     """What the profiles in a folder say."""
     from analysis import where as of_profiles  # noqa: PLC0415 - a second of imports
 
-    return of_profiles.read(folder, addresses.places)
+    return of_profiles.read(folder, addresses.source_lines)
 
 
 def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None, html: Path | None) -> None:

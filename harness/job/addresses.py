@@ -17,7 +17,7 @@ UNKNOWN = "??"
 _FIRST = re.compile(r"^0x[0-9a-f]+\n(.*)\n(.*)$", re.MULTILINE)
 
 
-def places(addresses: Mapping[tuple[str, int], str | None]) -> dict[tuple[str, int], str]:
+def source_lines(addresses: Mapping[tuple[str, int], str | None]) -> dict[tuple[str, int], str]:
     """(file, offset of a return address in it) -> "exchange() halo.c:83", or "exchange() app" without debug
     information; what is not found is left out. `addresses`: with the function there, if the file exports it. Of a
     stripped file addr2line names the nearest of those otherwise, whose code it is not."""

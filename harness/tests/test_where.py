@@ -59,7 +59,7 @@ def test_the_answers_are_the_same_on_two_nodes(results: Path, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "The clocks of 2 machines were compared" in done.stdout
     session = latest(results)
-    found = where.read(session / "profiles", addresses.places)
+    found = where.read(session / "profiles", addresses.source_lines)
     assert {profile["host"] for profile in found.profiles} == {"vc1", "vc2"}
     (log,) = (session / "logs").glob("*.off.log")
     assert check(log.read_text(), found, "where.c") == IN_C | MPI_4
@@ -150,7 +150,7 @@ def test_a_function_that_a_stripped_file_does_not_export_is_not_called_as_its_ne
 
     def named(file: Path) -> dict[str, str]:
         asked = {(str(file), offset): name if name == "shown" else None for name, offset in offsets.items()}
-        found = addresses.places(asked)
+        found = addresses.source_lines(asked)
         return {name: found.get((str(file), offset), "") for name, offset in offsets.items()}
 
     assert named(whole) == {"hidden": "hidden() whole.so", "shown": "shown() whole.so"}

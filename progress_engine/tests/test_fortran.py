@@ -60,4 +60,4 @@ def test_a_fortran_program_has_its_call_sites_profiled(mpi: Mpi, tmp_path: Path)
     launcher = Launcher(mpi, compiled(mpi, "where.F90", tmp_path, "-g", "-fno-inline"))
     done = launcher.run(variant="off", settings=(f"profile={tmp_path}",))
     assert done.returncode == 0 or mpi.name == "debian-mpich", done.stdout + done.stderr  # as in result_of
-    assert check(done.stdout, where.read(tmp_path, addresses.places), "where.F90") == IN_FORTRAN
+    assert check(done.stdout, where.read(tmp_path, addresses.source_lines), "where.F90") == IN_FORTRAN

@@ -38,7 +38,7 @@ def run(
     """What the program printed, and its profiles."""
     done = launcher.run(*arguments, variant=variant, settings=(f"profile={folder}", *settings), tasks=tasks)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout, where.read(folder, addresses.places)
+    return done.stdout, where.read(folder, addresses.source_lines)
 
 
 MUCH = 1.2 * where.MOSTLY  # of a wait, so that both sides must tell it
@@ -97,7 +97,7 @@ def test_the_same_of_python(mpi: Mpi, tmp_path: Path) -> None:
         text=True, check=False, stdin=subprocess.DEVNULL, cwd=tmp_path,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    found = where.read(tmp_path / "profile", addresses.places)
+    found = where.read(tmp_path / "profile", addresses.source_lines)
     assert check(ended.stdout, found, "python_where.py") == IN_PYTHON
 
 
@@ -160,7 +160,7 @@ def test_clocks_that_differ_are_compared(program: Callable[..., Launcher], tmp_p
     settings = (f"profile={tmp_path}", "profile_clocks=1")
     done = launcher.run(variant="off", settings=settings, prefix=(str(away),))
     assert done.returncode == 0, done.stderr
-    found = where.read(tmp_path, addresses.places)
+    found = where.read(tmp_path, addresses.source_lines)
     first, second = found.profiles
     assert abs(first["began_ns"] - second["began_ns"]) < 1e9 * found.elapsed_s
     assert 0 < second["clock_error_ns"] < 1e9 * found.elapsed_s
@@ -171,7 +171,7 @@ def test_clocks_that_differ_are_compared(program: Callable[..., Launcher], tmp_p
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_a_program_that_does_not_finalize_leaves_its_profile(program: Callable[..., Launcher], tmp_path: Path) -> None:
     program("cases.c:unended").run(variant="off", settings=(f"profile={tmp_path}",))
-    assert where.read(tmp_path, addresses.places).ranks
+    assert where.read(tmp_path, addresses.source_lines).ranks
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
