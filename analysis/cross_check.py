@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from analysis.evidence import Evidence
 from analysis.other_tools.agreement import Comparison, Outcome, Uncompared
-from analysis.ratios import page, tell
 from analysis.studies.cross_check import compare, comparisons, text_of
+from analysis.tables import page, tell
 from analysis.text_table import markdown
 from analysis.words import mpi_title
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
-from analysis.ratios import PREFIX, enough, rows
 from analysis.records.load import load
+from analysis.tables import PREFIX, enough, rows
 
 PLANNED = "launches"  # the folder of a session, with a file a study and MPI
 

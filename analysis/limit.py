@@ -19,8 +19,8 @@ import pandas as pd
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import REFERENCE, at_equal
 from analysis.metrics.times import LIMIT, doubts, rounds_words
-from analysis.ratios import tell
 from analysis.records import frames
+from analysis.tables import tell
 from analysis.words import point_words
 
 ENGINE = "adaptive"

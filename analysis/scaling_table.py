@@ -13,11 +13,11 @@ from analysis.evidence import SETTING, Evidence
 from analysis.figures.style import STYLES
 from analysis.figures.summary import summary
 from analysis.metrics.evaluate import REFERENCE
-from analysis.ratios import page
 from analysis.records import frames
 from analysis.studies.ruhela import COLLECTIVE_OVERLAP as COLLECTIVE
 from analysis.studies.ruhela import COLLECTIVES, PAPER_GAIN
 from analysis.studies.scaling import STUDIES, WAKES, by_ranks, table_of
+from analysis.tables import page
 from analysis.text_table import markdown
 from analysis.words import bytes_text, in_order, mpi_title, plain
 

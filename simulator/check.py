@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import UsageError
-from analysis.ratios import source
 from analysis.records.load import Records
+from analysis.tables import source
 from analysis.text_table import markdown
 from simulator.medians import Number, launch_medians, of_launches
 

@@ -17,11 +17,11 @@ from analysis.budgets import BASE, PARTS, Budget, of_part
 from analysis.evidence import SETTING, Evidence, Value
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
-from analysis.ratios import failure, page, times
 from analysis.records import frames
 from analysis.statistics.bootstrap import difference_of_medians, middle
 from analysis.statistics.interval import NO_VALUE, Interval
 from analysis.subject import Claim, Subject
+from analysis.tables import failure, page, times
 from analysis.text_table import markdown
 
 STUDY, QUANTITY, BENCHMARK = "one-byte-ping-pong", "batch_median_s", "latency"

@@ -43,11 +43,11 @@ from analysis.other_tools.agreement import (
 )
 from analysis.other_tools.overheads import ASYNC, ASYNC_STUDIES, overheads
 from analysis.other_tools.samples import as_theirs, at, of_tool, standing_alone, until_all_are_done, whole
-from analysis.ratios import numbers
 from analysis.records import frames
 from analysis.statistics.bootstrap import middle
 from analysis.statistics.interval import Interval
 from analysis.subject import Subject
+from analysis.tables import numbers
 from analysis.words import bytes_text, seconds_text
 
 LATENCY, COLLECTIVES = f"{PREFIX}latency", f"{PREFIX}collectives"

@@ -14,10 +14,10 @@ import pandas as pd
 from analysis.evidence import Evidence, Value
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
-from analysis.ratios import BASE, PREFIX, Harm, Row, numbers, page, pooled, ratios, rows
 from analysis.records import frames
 from analysis.statistics.interval import NO_VALUE
 from analysis.subject import Claim, Subject
+from analysis.tables import BASE, PREFIX, Harm, Row, numbers, page, pooled, ratios, rows
 from analysis.text_table import markdown
 
 HEAD = """# Harm

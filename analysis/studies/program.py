@@ -19,10 +19,10 @@ from typing import Any
 from analysis.evidence import Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
-from analysis.ratios import BASE, Cell, Harm, Row, numbers, page, rows
 from analysis.records.load import Records
 from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, median_interval, simultaneous
 from analysis.subject import Subject
+from analysis.tables import BASE, Cell, Harm, Row, numbers, page, rows
 from analysis.text_table import markdown
 from analysis.words import change_text, mpi_title, seconds_text
 

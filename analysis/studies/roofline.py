@@ -17,11 +17,11 @@ import pandas as pd
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
-from analysis.ratios import numbers, times
 from analysis.records import frames
 from analysis.statistics.bootstrap import of_medians
 from analysis.statistics.interval import Interval
 from analysis.subject import Subject
+from analysis.tables import numbers, times
 
 TRIAD, PEAK, HIMENO, EP = (f"roofline-{name}" for name in ("triad", "peak", "himeno", "npb"))
 OPERATIONS_A_POINT, BYTES_A_POINT = 34, 72

@@ -19,12 +19,12 @@ from analysis.figures.style import Plot
 from analysis.figures.sweep import Sweep
 from analysis.figures.toolkit import Drawn
 from analysis.measures import MetricAt, OfAll, Ratio
-from analysis.ratios import numbers
 from analysis.records import frames
 from analysis.records.frames import failed, partly, unmeasured
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import NO_VALUE, Interval, simultaneous
 from analysis.subject import Cause, Claim, Subject
+from analysis.tables import numbers
 from analysis.words import bytes_text, mpi_title, plain, point_words
 
 PAPER = "Ruhela et al., EuroMPI 2018"

@@ -15,11 +15,11 @@ import pandas as pd
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
-from analysis.ratios import numbers
 from analysis.records import frames
 from analysis.statistics.bootstrap import middle, ratio_of_medians
 from analysis.statistics.interval import Interval
 from analysis.subject import Subject
+from analysis.tables import numbers
 
 WITHIN = 0.10
 AS_FAST, SLOWER, UNKNOWN = "as fast, or within 10 %", "slower", "cannot tell"

@@ -13,11 +13,11 @@ import numpy as np
 from analysis.evidence import Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
-from analysis.ratios import BASE, Cell, Harm, Row, numbers, pooled, rows, tell
 from analysis.records import frames
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import NO_VALUE
 from analysis.subject import Subject
+from analysis.tables import BASE, Cell, Harm, Row, numbers, pooled, rows, tell
 from analysis.text_table import markdown
 from analysis.words import mpi_title
 

@@ -17,7 +17,6 @@ from analysis.evidence import Evidence
 from analysis.limit import goals, main
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.times import ONE_LAUNCH, LaunchTimes, RankSamples, VariantTimes, change, launch_times
-from analysis.ratios import Cell, Harm, Row, correct, pooled, ratios, rows
 from analysis.records.load import load
 from analysis.records.read import BadLine, apart
 from analysis.report.page_tables import results
@@ -26,6 +25,7 @@ from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import Interval
 from analysis.statistics.pairs import of_pairs, random_effects
 from analysis.studies.harm import document, harmed, undecided
+from analysis.tables import Cell, Harm, Row, correct, pooled, ratios, rows
 from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic, changed_points, edited, write_launch
 from analysis.tests.test_metrics import exact, metric
 

@@ -13,7 +13,6 @@ import pytest
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
-from analysis.ratios import Cell, Harm
 from analysis.records.load import load
 from analysis.report.report import build_report
 from analysis.statistics.interval import Interval
@@ -21,6 +20,7 @@ from analysis.studies.program import _word, document, told, unusable
 from analysis.studies.roofline import shares
 from analysis.studies.ruhela import COUNTERPARTS, BestPreset
 from analysis.studies.serial import AS_FAST, SLOWER, UNKNOWN, Pair, pairs
+from analysis.tables import Cell, Harm
 from analysis.tests.synthetic import empty_session, end, write_launch
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_compare import timed_out

@@ -105,8 +105,8 @@ def _plan_of_harm(request: Request) -> str:
 
 def _tell_harm(paths: list[Path]) -> tuple[str, int]:
     """The table; status 1 if adaptive harms a workload, 3 if of some it cannot be told."""
-    from analysis.ratios import rows  # noqa: PLC0415
     from analysis.studies.harm import document, harmed, pooled_words, undecided  # noqa: PLC0415 - a second of imports
+    from analysis.tables import rows  # noqa: PLC0415
 
     evidence = measuring.evidence_of(paths)
     measured = rows(evidence)
