@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A table as text: Markdown for documents, plain columns for a terminal. Every one that is printed is made here."""
+"""A table as text: Markdown for documents, plain columns for a terminal. Every one that is printed is made here.
+
+And what is told, as JSON for programs.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import json
+import math
 import os
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -55,3 +61,17 @@ def _terminal_width() -> int:
         with contextlib.suppress(OSError):
             return os.get_terminal_size(descriptor).columns
     return 80
+
+
+def json_text(content: Any) -> str:
+    """For programs: a number that does not exist, or an interval's end that is not known, is null."""
+    return json.dumps(_known(content), indent=1, ensure_ascii=False)
+
+
+def _known(value: Any) -> Any:
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    if isinstance(value, Mapping):
+        return {name: _known(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_known(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -59,6 +59,11 @@ def added_text(value: float, low: float, high: float) -> str:
     return f"adds {seconds_text(value)} ({seconds_text(low)} to {seconds_text(high)})".replace("-", "−")
 
 
+def interval_text(value: float, low: float, high: float) -> str:
+    """A ratio with its interval as it stands in a table: '0.932 (0.910 to 0.951)'; "–" for one that is not there."""
+    return "–" if math.isnan(value) else f"{value:.3f} ({low:.3f} to {high:.3f})"
+
+
 def change_text(value: float, low: float, high: float, note: str = "") -> str:
     """A ratio of times with its interval, for people: "43 % shorter (41 to 45 %)", or
     "no difference shown (10 % shorter to 7 % longer)".

@@ -6,7 +6,6 @@ print(table([Path("results/latest")]).text())
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -93,11 +92,8 @@ class ClaimTable:
         return {d.value: sum(row.decision == d.value for row in self.rows) for d in Decision}
 
     def json(self) -> str:
-        return json.dumps(
-            {"counts": self.counts, "cautions": self.cautions, "claims": [asdict(row) for row in self.rows]},
-            indent=1,
-            ensure_ascii=False,
-        )
+        claims = [asdict(row) for row in self.rows]
+        return json_text({"counts": self.counts, "cautions": self.cautions, "claims": claims})
 
     def text(self, every: bool = True) -> str:
         """Plain text, a paragraph a claim, for a terminal; of studies that were not run only where `every`."""

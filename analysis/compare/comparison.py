@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from xml.etree import ElementTree
 
-from analysis.text_table import markdown
-from analysis.words import points_text
+from analysis.text_table import json_text, markdown
+from analysis.words import interval_text, points_text
 
 
 class Judgement(str, Enum):
@@ -126,12 +125,9 @@ class Comparison:
             "counts": self.counts(),
             "notes": self.notes,
             "unread": self.unread,
-            "points": [
-                {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(point).items()}
-                for point in self.points
-            ],
+            "points": [asdict(point) for point in self.points],
         }
-        return json.dumps(content, indent=1, ensure_ascii=False)
+        return json_text(content)
 
     def markdown(self) -> str:
         """A heading, the sentence, and the points: those that changed first, the unchanged ones counted."""
@@ -162,16 +158,14 @@ class Comparison:
                 suite, "testcase", classname=f"{point.study}.{point.mpi}.{point.variant}", name=point.point
             )
             if point in failures:
-                ElementTree.SubElement(case, "failure", message=point.reason or _ratio(point))
+                ElementTree.SubElement(
+                    case, "failure", message=point.reason or interval_text(point.ratio, point.low, point.high)
+                )
             elif point in skipped:
                 ElementTree.SubElement(case, "skipped", message=point.reason)
             elif point.reason:
                 ElementTree.SubElement(case, "system-out").text = point.reason
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _ratio(point: PointVerdict) -> str:
-    return "–" if math.isnan(point.ratio) else f"{point.ratio:.3f} ({point.low:.3f} to {point.high:.3f})"
 
 
 def _lost(point: PointVerdict) -> str:
@@ -184,4 +178,5 @@ def _row(point: PointVerdict) -> list[str]:
     adjusted = "–" if math.isnan(point.adjusted) else f"{point.adjusted:.2g}"
     verdict = _lost(point) if point.lost else point.verdict.value
     reason = f" ({point.reason})" if point.reason else ""
-    return [verdict, point.name + reason, _ratio(point), adjusted, f"{point.launches[0]} and {point.launches[1]}"]
+    ratio, launches = interval_text(point.ratio, point.low, point.high), "{} and {}".format(*point.launches)
+    return [verdict, point.name + reason, ratio, adjusted, launches]

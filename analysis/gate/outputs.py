@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
-from typing import Any
 from xml.etree import ElementTree
 
 from analysis.errors import UsageError
 from analysis.gate import files
 from analysis.gate.outcome import STATUS, CheckRun, GateFound, PointFound, Verdict
+from analysis.text_table import json_text
 from analysis.text_table import markdown as table
+from analysis.words import interval_text
 
 MARKDOWN_LIMIT = 64_000  # bytes: what a merge request and a job's summary take
 LONGEST_NAME = 300  # characters of a point's in a table: a program of one's own is named by its whole command
@@ -49,15 +49,7 @@ def texts(found: GateFound) -> dict[str, str]:
 def as_json(found: GateFound) -> str:
     """Everything; a number that does not exist, or an interval's end that is not known, is null."""
     content = {**asdict(found), "status": found.status, "candidate_failed": found.candidate_failed}
-    return json.dumps(_finite(content), indent=1, ensure_ascii=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _finite(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json_text(content) + "\n"
 
 
 def as_markdown(found: GateFound) -> str:
@@ -105,7 +97,7 @@ def _levels(points: Sequence[PointFound]) -> list[str]:
 
 def _interval(ratio: float, low: float, high: float) -> str:
     """A look at which a test cannot show anything yet leaves it to the next one: there is no interval then."""
-    return f"{ratio:.3f} ({f'{low:.3f} to {high:.3f}' if math.isfinite(high) else 'not tested yet'})"
+    return interval_text(ratio, low, high) if math.isfinite(high) else f"{ratio:.3f} (not tested yet)"
 
 
 def told(point: PointFound) -> str:

@@ -26,7 +26,7 @@ from analysis.errors import UsageError
 from analysis.gate.outcome import SlowPart
 from analysis.records.load import Records, load
 from analysis.statistics.ranks import fewest, middle, p_above
-from analysis.text_table import markdown
+from analysis.text_table import json_text, markdown
 
 Array = npt.NDArray[np.float64]
 Parts = Mapping[str, Mapping[int, float]]
@@ -250,7 +250,7 @@ def as_markdown(found: Nodes) -> str:
 
 def as_json(found: Nodes) -> str:
     """Everything, for programs."""
-    return json.dumps(
+    return json_text(
         {
             "nodes": found.nodes,
             "not_compared": found.apart,
@@ -260,6 +260,5 @@ def as_json(found: Nodes) -> str:
             "measured_s": found.measured,
             "failed": found.failed,
             "sentence": found.sentence(),
-        },
-        indent=1,
+        }
     )

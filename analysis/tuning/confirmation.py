@@ -40,7 +40,7 @@ from analysis.tuning.search_records import (
     metric_name,
     of_overlap,
 )
-from analysis.words import point_words
+from analysis.words import interval_text, point_words
 
 
 @dataclass(frozen=True)
@@ -284,6 +284,5 @@ def _factors(side: str, found: Measured, winner: str) -> str:
 def gain_words(gain: Middle, found: Measured) -> str:
     """A gain for people: a difference, or a factor where values are compared by ratio."""
     if by_ratio(found.asked.objective):
-        value, low, high = map(math.exp, gain)
-        return f"{found.asked.objective} better by a factor of {value:.3f} ({low:.3f} to {high:.3f})"
+        return f"{found.asked.objective} better by a factor of {interval_text(*map(math.exp, gain))}"
     return f"{found.asked.objective} {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"

@@ -9,20 +9,18 @@ was measured: several that were found together may owe it to one of them.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from analysis.statistics.ranks import Middle
-from analysis.text_table import markdown
+from analysis.text_table import json_text, markdown
 from analysis.tuning import confirmation as verdict
 from analysis.tuning import elimination
 from analysis.tuning.confirmation import ERROR, Cell, Verdict, cost, cost_title, gain_words, settings_words
 from analysis.tuning.elimination import Standing, State
 from analysis.tuning.proposals import propose
 from analysis.tuning.search_records import DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Measured, Tried
+from analysis.words import interval_text
 
 NO_SHARE = "; its own share of the gain was not measured"
 
@@ -96,7 +94,7 @@ def _cells(found: Measured, verdict: Verdict) -> list[str]:
             cell.words,
             f"{cell.value:.4g}",
             _against(cell, found),
-            *(_interval(cell.bounds[word]) for word in words),
+            *(interval_text(*cell.bounds[word]) for word in words),
         ]
         for cell in verdict.cells
     ]
@@ -132,7 +130,7 @@ def _tried(found: Measured, standings: Mapping[str, Standing]) -> list[str]:
             settings_words(one.name, found),
             one.rounds,
             gain_words(one.gain, found) if one.rounds else "–",
-            *(_interval(one.bounds[word]) if word in one.bounds else "–" for word in words),
+            *(interval_text(*one.bounds[word]) if word in one.bounds else "–" for word in words),
             one.out or ("went on to the end" if one.rounds else "none of its rounds counts"),
         ]
         for one in standings.values()
@@ -145,10 +143,6 @@ def _taken(taken: Mapping[str, tuple[bool, str]]) -> list[str]:
     return markdown(["variable", "taken", "because"], rows)
 
 
-def _interval(one: Middle) -> str:
-    return f"{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
-
-
 def as_json(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, str]]) -> str:
     """All of it for programs; what is not known is null."""
     standings = elimination.state(found).standings
@@ -158,17 +152,7 @@ def as_json(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, s
         "settings": {name: {"values": found.asked.contenders[name], **asdict(one)} for name, one in standings.items()},
         "taken": {name: {"taken": yes, "because": why} for name, (yes, why) in taken.items()},
     }
-    return json.dumps(_finite(content), indent=1, ensure_ascii=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Middle):
-        return {name: _finite(number) for name, number in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {name: _finite(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json_text(content) + "\n"
 
 
 @dataclass(frozen=True)
