@@ -19,6 +19,7 @@ from analysis.claims.decision import Decision, decide, missing, of_a_simulation
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
 from analysis.subject import Claim, Subject
+from analysis.text_table import json_text
 
 PAPER = "paper"  # the scale with all points that a paper has
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 from enum import Enum
-from xml.etree import ElementTree
 
+from analysis.junit import Case, junit
 from analysis.text_table import json_text, markdown
 from analysis.words import interval_text, points_text
 
@@ -145,27 +145,17 @@ class Comparison:
 
     def junit(self) -> str:
         """One test case a point: slower or lost fails, cannot tell is skipped. One of the session: its status."""
-        failures = [p for p in self.points if p.verdict is Judgement.SLOWER or p.lost]
-        skipped = [p for p in self.points if p.verdict is Judgement.CANNOT_TELL and not p.lost]
-        counts = {"tests": len(self.points) + 1, "failures": len(failures) + self.status, "skipped": len(skipped)}
-        attributes = {name: str(count) for name, count in counts.items()}
-        suite = ElementTree.Element("testsuite", {"name": f"{self.new} against {self.base}", **attributes})
-        session = ElementTree.SubElement(suite, "testcase", classname="session", name="session")
-        if self.status:
-            ElementTree.SubElement(session, "failure", message=self.sentence)
+        cases = [Case("session", "session", "failure" if self.status else "", self.sentence)]
         for point in self.points:
-            case = ElementTree.SubElement(
-                suite, "testcase", classname=f"{point.study}.{point.mpi}.{point.variant}", name=point.point
-            )
-            if point in failures:
-                ElementTree.SubElement(
-                    case, "failure", message=point.reason or interval_text(point.ratio, point.low, point.high)
-                )
-            elif point in skipped:
-                ElementTree.SubElement(case, "skipped", message=point.reason)
-            elif point.reason:
-                ElementTree.SubElement(case, "system-out").text = point.reason
-        return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+            where = f"{point.study}.{point.mpi}.{point.variant}", point.point
+            if point.verdict is Judgement.SLOWER or point.lost:
+                message = point.reason or interval_text(point.ratio, point.low, point.high)
+                cases.append(Case(*where, "failure", message))
+            elif point.verdict is Judgement.CANNOT_TELL:
+                cases.append(Case(*where, "skipped", point.reason))
+            else:
+                cases.append(Case(*where, said=point.reason))
+        return junit(f"{self.new} against {self.base}", cases)
 
 
 def _lost(point: PointVerdict) -> str:

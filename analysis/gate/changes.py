@@ -35,8 +35,8 @@ from scipy import stats
 from analysis.figures import style, toolkit
 from analysis.figures.style import Plot
 from analysis.figures.toolkit import Drawn
-from analysis.gate.outputs import writable
 from analysis.gate.store import Entry
+from analysis.junit import writable
 from analysis.statistics.interval import holm
 
 Array = npt.NDArray[np.float64]

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
-from xml.etree import ElementTree
 
 from analysis.errors import UsageError
 from analysis.gate import files
 from analysis.gate.outcome import STATUS, CheckRun, GateFound, PointFound, Verdict
+from analysis.junit import Case, junit
 from analysis.text_table import json_text
 from analysis.text_table import markdown as table
 from analysis.words import interval_text
@@ -109,34 +109,20 @@ def told(point: PointFound) -> str:
 
 def as_junit(found: GateFound) -> str:
     """A test case a point, and one of the gate, which fails where the candidate is slower, is an error where launches
-    of the candidate alone failed, and is skipped where nothing is told else. Times are not a test's own here: 0, as
-    services want a number."""
-    suite = ElementTree.Element("testsuite", {"name": writable(f"gate: {found.new} against {found.base}")})
-    gate = ElementTree.SubElement(suite, "testcase", classname="gate", name="verdict")
-    if found.verdict is Verdict.COMMIT:
-        ElementTree.SubElement(gate, "failure", message=writable(found.sentence))
-    elif STATUS[found.verdict]:
-        tag = "error" if found.candidate_failed else "skipped"
-        ElementTree.SubElement(gate, tag, message=writable(f"{found.verdict.value}: {found.sentence}"))
+    of the candidate alone failed, and is skipped where nothing is told else."""
+    slower = found.verdict is Verdict.COMMIT
+    untold = "error" if found.candidate_failed else "skipped"
+    outcome = "failure" if slower else untold if STATUS[found.verdict] else ""
+    cases = [Case("gate", "verdict", outcome, found.sentence if slower else f"{found.verdict.value}: {found.sentence}")]
     for point in found.points:
-        case = ElementTree.SubElement(suite, "testcase", classname="gate.point", name=writable(point.name))
-        if point.slower and found.verdict is Verdict.COMMIT:
-            ElementTree.SubElement(case, "failure", message=_row(point)[1])
-        elif not (point.same or point.faster):
-            ElementTree.SubElement(case, "skipped", message=f"not told: {_row(point)[1]}")
-    for case in suite:
-        case.set("time", "0")
-    counts = {name: len(suite.findall(f"testcase/{tag}")) for name, tag in JUNIT_COUNTS.items()}
-    suite.attrib |= {"tests": str(len(found.points) + 1)} | {name: str(count) for name, count in counts.items()}
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-JUNIT_COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-
-
-def writable(text: str) -> str:
-    """Without what XML, an SVG's too, has no way to write."""
-    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)
+        ratio = _row(point)[1]
+        if point.slower and slower:
+            cases.append(Case("gate.point", point.name, "failure", ratio))
+        elif point.same or point.faster:
+            cases.append(Case("gate.point", point.name))
+        else:
+            cases.append(Case("gate.point", point.name, "skipped", f"not told: {ratio}"))
+    return junit(f"gate: {found.new} against {found.base}", cases) + "\n"
 
 
 def as_open_metrics(found: GateFound) -> str:

@@ -70,8 +70,8 @@ def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
 
 
 def between(sizes: Sequence[int]) -> list[int]:
-    """A size between each and the next, where there is one; else half as much again as the largest, and twice that. None
-    of them is one that is tuned, nor a shorter one: an MPI may send that in another way. Of sizes that are whole
+    """A size between each and the next, where there is one; else half as much again as the largest, and twice that.
+    None of them is one that is tuned, nor a shorter one: an MPI may send that in another way. Of sizes that are whole
     numbers of 8 bytes they are such, too: some studies add doubles.
     """
     unit, high = (1 if any(size % WORD for size in sizes) else WORD), max(sizes)
