@@ -194,10 +194,11 @@ class Evidence:
         loose = (points["converged"] == False).any()  # noqa: E712 - None where not recorded
         return disturbed(self.disturbance(points)), remark(not loose)
 
-    def disturbance(self, points: pd.DataFrame) -> float | None:
+    def disturbance(self, points: pd.DataFrame, *, by_switches: bool = True) -> float | None:
         """The share of these rows' measured time that something else took; None where it was not recorded."""
         known = points["watched_s"].notna().all()
-        return disturbance(points, 0.0 if known else sum(map(self._measured_s, points.index)))
+        measured = 0.0 if known else sum(map(self._measured_s, points.index))
+        return disturbance(points, measured, by_switches=by_switches)
 
     def pairs(self, part: pd.DataFrame, quantity: str, rate: bool = False) -> list[tuple[Array, Array]]:
         """Per launch that paused its engine by turns the times of its slowest rank, with the engine and without: of

@@ -26,6 +26,7 @@ from scipy import special
 from analysis.errors import UsageError
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
+from analysis.records.disturbance import disturbed
 from analysis.records.load import Records, load
 from analysis.records.read import BEFORE, judged_by
 from analysis.statistics.bootstrap import middle, ratio_of_medians
@@ -221,12 +222,14 @@ def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
             few = (
                 "" if math.isfinite(ratio.value) else "pairs of one launch alone, or too few of them, have no interval"
             )
-            cells[name] = Cell(Harm.UNCLEAR, None if few else ratio, reason=few, paired=True)
+            # The engine itself takes the CPU from the program: that is what is measured, in the one half of each pair.
+            taken = disturbed(evidence.disturbance(by_variant[name], by_switches=False))
+            cells[name] = Cell(Harm.UNCLEAR, None if few else ratio, reason=few, disturbed=taken, paired=True)
         elif name != BASE and not bare:
             cells[name] = Cell(Harm.UNCOMPARED)
         elif name != BASE:
-            disturbed = evidence.state(part[part["variant"].isin([name, BASE])])[0]
-            cells[name] = Cell(Harm.UNCLEAR, ratio_of_medians(found, bare), disturbed=disturbed)
+            taken = evidence.state(part[part["variant"].isin([name, BASE])])[0]
+            cells[name] = Cell(Harm.UNCLEAR, ratio_of_medians(found, bare), disturbed=taken)
     return Row(
         workload=str(keys["study"]).removeprefix(PREFIX).replace("-", " ", 1),
         point=point_words(keys["point"]),

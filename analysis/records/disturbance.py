@@ -17,12 +17,15 @@ TICK_S = 0.01
 SWITCH_S = 3e-6  # that a switch to something else takes at least
 
 
-def disturbance(points: pd.DataFrame, measured_s: float = 0.0) -> float | None:
+def disturbance(points: pd.DataFrame, measured_s: float = 0.0, *, by_switches: bool = True) -> float | None:
     """The share of the time of these rows (launches and ranks) that something else took; None if not recorded.
 
-    `measured_s`: how long the samples took, of records that do not say how long was looked at.
+    `measured_s`: how long the samples took, of records that do not say how long was looked at. Without `by_switches`
+    what the program lost to threads of its own process, as the engine's, is none.
     """
     known = points[NOISE_FIELDS].astype(float).sum(min_count=1)
+    if not by_switches:
+        known["involuntary_switches"] = np.nan
     time = known["watched_s"] if known["watched_s"] > 0 else measured_s
     if known.drop("watched_s").isna().all() or time <= 0:
         return None

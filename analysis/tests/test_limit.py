@@ -313,6 +313,20 @@ def test_pairs_decide_without_a_launch_under_bare(tmp_path: Path, loss: float, h
     )
 
 
+@pytest.mark.parametrize(
+    ("noise", "harm"), [({"others_s": 0.2}, Harm.UNCLEAR), ({"involuntary_switches": 10_000}, Harm.HARMED)]
+)
+def test_what_else_ran_bars_a_decision_by_pairs_and_the_engines_own_thread_does_not(
+    tmp_path: Path, noise: dict[str, float], harm: Harm
+) -> None:
+    folder = session_of(tmp_path / "s", 0.08)
+    for lines in edited(folder):
+        lines[1]["noise"] = {"watched_s": 0.4, "steal_s": 0.0} | noise
+    (row,) = rows(Evidence(load([folder])))
+    cell = row.cells["adaptive"]
+    assert cell.harm is harm and ("disturbed" in cell.why) == (harm is Harm.UNCLEAR)
+
+
 @pytest.mark.parametrize(("loss", "harm"), [(0.0, Harm.NONE), (0.08, Harm.HARMED)])
 def test_bandwidth_that_polling_takes_is_harm(tmp_path: Path, loss: float, harm: Harm) -> None:
     """The memory-bound row: a rate, in pairs, at a point that its study has."""
