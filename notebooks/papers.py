@@ -197,10 +197,7 @@ book.states(
 claims("miwa")
 
 # %%
-book.states(
-    "Not testable without hardware threads and `mwait`: [2].",
-    book.decided("miwa", "not testable here"),
-)
+book.states("Not testable without hardware threads and `mwait`: [2].", book.decided("miwa", "not testable here"))
 
 # %% [markdown]
 # ### The figures

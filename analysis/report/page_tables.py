@@ -184,17 +184,7 @@ def claims(decided: ClaimTable) -> Table:
         rows.append(
             [row.study, row.claim, row.mpi, measured, row.wanted, row.decision, row.reason, row.source, row.dated]
         )
-    columns = [
-        "study",
-        "claim",
-        "MPI",
-        "value",
-        "wanted",
-        "decision",
-        "remarks",
-        "source",
-        "wording",
-    ]
+    columns = ["study", "claim", "MPI", "value", "wanted", "decision", "remarks", "source", "wording"]
     return {"columns": columns, "rows": rows}
 
 

@@ -108,11 +108,7 @@ def _of_point(
     if ours is None:
         yield Uncompared(**where, what=what, why="nothing of ours measured it in this setting")
         return
-    sides = [
-        ("theirs", *whole(theirs)),
-        ("ours", *whole(standing_alone(ours))),
-        ("ours", *whole(as_theirs(ours))),
-    ]
+    sides = [("theirs", *whole(theirs)), ("ours", *whole(standing_alone(ours))), ("ours", *whole(as_theirs(ours)))]
     for side, good, why in sides:
         if not len(good):
             yield Uncompared(**where, what=what, why=f"{side}: {why}")
@@ -146,12 +142,7 @@ def _of_ours_alone(
 
 
 def _point_to_point(
-    evidence: Evidence,
-    where: dict[str, Any],
-    theirs: pd.DataFrame,
-    ours: pd.DataFrame,
-    what: str,
-    size: int,
+    evidence: Evidence, where: dict[str, Any], theirs: pd.DataFrame, ours: pd.DataFrame, what: str, size: int
 ) -> Iterator[Outcome]:
     median = evidence.launches(ours, "latency_s", "median")
     mean = evidence.launches(ours, "latency_s", "mean")
@@ -175,12 +166,7 @@ def _point_to_point(
 
 
 def _collective(
-    evidence: Evidence,
-    where: dict[str, Any],
-    theirs: pd.DataFrame,
-    ours: pd.DataFrame,
-    alike: pd.DataFrame,
-    what: str,
+    evidence: Evidence, where: dict[str, Any], theirs: pd.DataFrame, ours: pd.DataFrame, alike: pd.DataFrame, what: str
 ) -> Iterator[Outcome]:
     unsure, loose = evidence.state(alike)
     of_osu = where["study"].startswith(OSU)

@@ -745,13 +745,7 @@ P10_CLAIMS = tuple(
         comparator=f"{other} queue",
         source="section IV-B, figure 1",
         figure="task_queues",
-        measure=Ratio(
-            "task_s",
-            "bare",
-            "bare",
-            {"queue": "submission", "submitters": (">", 1)},
-            {"queue": other},
-        ),
+        measure=Ratio("task_s", "bare", "bare", {"queue": "submission", "submitters": (">", 1)}, {"queue": other}),
         cause=Cause(
             "with two cores for the submitters and the poller hardly two of them run inside a queue at once: it is not "
             "contended for, and the queue with the fewest instructions wins",

@@ -43,14 +43,8 @@ def _field(*modes: str) -> Callable[[Point], str]:
 
 
 # Whose the studies are, and what a point of theirs is called in both; empty: it is the other side's.
-OURS: Mapping[str, Callable[[Point], str]] = {
-    "serial-kernel-*": _kernel,
-    "serial-fft": _field("blocking"),
-}
-THEIRS: Mapping[str, Callable[[Point], str]] = {
-    "serial-npb-original-*": _their_kernel,
-    "serial-fft": _field("fftw"),
-}
+OURS: Mapping[str, Callable[[Point], str]] = {"serial-kernel-*": _kernel, "serial-fft": _field("blocking")}
+THEIRS: Mapping[str, Callable[[Point], str]] = {"serial-npb-original-*": _their_kernel, "serial-fft": _field("fftw")}
 
 
 @dataclass(frozen=True)

@@ -33,16 +33,7 @@ from analysis.records.load import load
 from analysis.report.findings import sections
 from analysis.report.report import build_report
 from analysis.studies.gemini import Runtime
-from analysis.tests.synthetic import (
-    LIMITED,
-    MB,
-    USUAL,
-    Behaviour,
-    Synthetic,
-    edited,
-    empty_session,
-    write_launch,
-)
+from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, edited, empty_session, write_launch
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_compare import timed_out
 from analysis.words import bytes_text, plain, seconds_text

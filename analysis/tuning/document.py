@@ -90,12 +90,7 @@ def _values(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, s
 def _cells(found: Measured, verdict: Verdict) -> list[str]:
     words = list(found.asked.bounds)
     rows = [
-        [
-            cell.words,
-            f"{cell.value:.4g}",
-            _against(cell, found),
-            *(interval_text(*cell.bounds[word]) for word in words),
-        ]
+        [cell.words, f"{cell.value:.4g}", _against(cell, found), *(interval_text(*cell.bounds[word]) for word in words)]
         for cell in verdict.cells
     ]
     return markdown(["engine and MPI", found.asked.objective, "against the default", *words], rows)

@@ -191,10 +191,7 @@ _NO_REFINEMENT = "F\n"
 
 SCALAPACK = {
     "LU": _scalapack(
-        "LU factorization",
-        "",
-        f"{_SIZES}57 600 values of M\n50 600 values of N\n{_BLOCKS}{_RIGHT_SIDES}",
-        1.0,
+        "LU factorization", "", f"{_SIZES}57 600 values of M\n50 600 values of N\n{_BLOCKS}{_RIGHT_SIDES}", 1.0
     )
     + _NO_REFINEMENT,
     "LLT": _scalapack("Cholesky factorization", "'U'\n", f"{_SIZES}57 500 values of N\n{_BLOCKS}{_RIGHT_SIDES}", 3.0)

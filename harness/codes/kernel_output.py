@@ -5,19 +5,7 @@ from __future__ import annotations
 
 import re
 
-from harness.codes.output import (
-    MB,
-    Damaged,
-    Output,
-    Row,
-    count,
-    field,
-    number,
-    only,
-    positive,
-    processes,
-    whole_lines,
-)
+from harness.codes.output import MB, Damaged, Output, Row, count, field, number, only, positive, processes, whole_lines
 
 _NPB_TITLE = re.compile(r"^\s*NAS Parallel Benchmarks\s*(?:\(.*\)\s*)?[\d.]* *-- *(\S+) Benchmark", re.MULTILINE)
 _LOOP_TIME = re.compile(r"^Loop time of (\S+) on (\d+) procs for (\d+) steps with (\d+) atoms", re.MULTILINE)

@@ -43,9 +43,7 @@ def harm(
     variant: Annotated[
         str,
         typer.Option(
-            "--variant",
-            metavar="V,...",
-            help="Default: the presets that poll. With settings: V:key=value:key=value.",
+            "--variant", metavar="V,...", help="Default: the presets that poll. With settings: V:key=value:key=value."
         ),
     ] = "",
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Workloads whose names hold these words.")] = "",
@@ -237,9 +235,7 @@ SPARE = 4  # launches beyond the fewest that can show anything: a place is still
 Launches = Annotated[
     int | None,
     typer.Option(
-        "--launches",
-        min=1,
-        help=f"How many launches; default: {SPARE} more than the fewest that can name a place.",
+        "--launches", min=1, help=f"How many launches; default: {SPARE} more than the fewest that can name a place."
     ),
 ]
 Table = Annotated[

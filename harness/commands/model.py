@@ -155,12 +155,7 @@ def validate_model(
 
 def _compare(found: list[sessions.Session], earlier: predictions.Predictions | None, out: Path | None) -> int:
     from analysis.records.load import load  # noqa: PLC0415
-    from simulator.check import (  # noqa: PLC0415
-        judge,
-        page,
-        pair,
-        totals,
-    )
+    from simulator.check import judge, page, pair, totals  # noqa: PLC0415
     from simulator.medians import must_be_as_fast  # noqa: PLC0415
 
     points: list[Compared] = []

@@ -55,10 +55,7 @@ def _last_of_list(incomplete: str, names: Iterable[str]) -> list[str]:
 System = Annotated[
     str,
     typer.Option(
-        "--system",
-        metavar="NAME",
-        help="vcluster, local or a ReFrame file of a site.",
-        autocompletion=complete_systems,
+        "--system", metavar="NAME", help="vcluster, local or a ReFrame file of a site.", autocompletion=complete_systems
     ),
 ]
 Mpis = Annotated[

@@ -57,8 +57,7 @@ def where(
         typer.Option("--depth", min=1, max=64, help="Frames that tell a call site: more where a function wraps MPI."),
     ] = None,
     regions: Annotated[
-        str,
-        typer.Option("--regions", metavar="HOW", help="names or levels: what the program's MPI_Pcontrol means."),
+        str, typer.Option("--regions", metavar="HOW", help="names or levels: what the program's MPI_Pcontrol means.")
     ] = "",
     mpi_env: options.MpiEnv = None,
     timeout: program_options.Timeout = 600.0,

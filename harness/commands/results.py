@@ -152,11 +152,7 @@ def compare(
     from analysis.compare.point_tests import compare as compare_sessions  # noqa: PLC0415 - a second of imports
 
     comparison = compare_sessions(sessions.load(base).path, sessions.load(new).path, force=force)
-    text = {
-        Format.MARKDOWN: comparison.markdown,
-        Format.JSON: comparison.json,
-        Format.JUNIT: comparison.junit,
-    }[form]()
+    text = {Format.MARKDOWN: comparison.markdown, Format.JSON: comparison.json, Format.JUNIT: comparison.junit}[form]()
     if out is None:
         print(text)
     else:

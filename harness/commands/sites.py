@@ -237,8 +237,7 @@ def smoke(
     names: Names,
     site: SiteName = HERE,
     launcher: Annotated[
-        str,
-        typer.Option("--launcher", metavar="CMD", help="How two ranks start here."),
+        str, typer.Option("--launcher", metavar="CMD", help="How two ranks start here.")
     ] = spack_smoke.LAUNCHER,
     as_json: options.Json = False,
 ) -> int:

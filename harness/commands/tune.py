@@ -133,13 +133,7 @@ def _one_mpi(text: str, system: systems.System) -> str:
 
 
 def _asked_search(
-    variant: str,
-    at: tuning.Points,
-    objective: str,
-    subject_to: Sequence[str],
-    minutes: float,
-    method: str,
-    places: int,
+    variant: str, at: tuning.Points, objective: str, subject_to: Sequence[str], minutes: float, method: str, places: int
 ) -> Search:
     """The search as it is asked for; what is tuned in it is not known yet. UsageError where that cannot be measured."""
     from analysis.tuning import search_records  # noqa: PLC0415 - a second of imports

@@ -27,10 +27,7 @@ STATES = {
     "PREEMPTED": "the batch job was preempted",
     "TIMEOUT": "the batch job reached its time limit",
 }
-EXITS = {
-    STOPPED: "the batch job was told to stop",
-    UNWRITABLE: "the results could not be written",
-}
+EXITS = {STOPPED: "the batch job was told to stop", UNWRITABLE: "the results could not be written"}
 
 
 def record(job: Job, session: Session, report: Path) -> tuple[int, str]:

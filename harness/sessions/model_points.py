@@ -65,20 +65,11 @@ FIT = (
         EQUAL | {"pattern": "both", "size_bytes": f"{MIB // 8},{MIB // 2},{3 * MIB // 2},{3 * MIB}"},
         ("bare",),
     ),
-    Part(
-        ("collective-overlap",),
-        2,
-        EQUAL | {"size_bytes": f"{4 * MIB}"},
-        ("bare", "adaptive"),
-    ),
+    Part(("collective-overlap",), 2, EQUAL | {"size_bytes": f"{4 * MIB}"}, ("bare", "adaptive")),
     # what the applications compute: one rank copies nothing
     Part(("fft",), 1, _CUBE | {"mode": "blocking"}, ("bare",)),
     Part(("fft",), 2, _CUBE | {"mode": "blocking"}, ("bare",)),
     Part(("minife-packets",), 2, _CUBE | {"mode": "blocking", "barrier": "false", "packets": "false"}, ("bare",)),
 )
 _SLEEPING = ("validation-overlap", "validation-collectives", "validation-halo")
-VALIDATION = (
-    Part(("validation",), 2),
-    Part(_SLEEPING, 4, ASLEEP),
-    Part(_SLEEPING, 8, ASLEEP),
-)
+VALIDATION = (Part(("validation",), 2), Part(_SLEEPING, 4, ASLEEP), Part(_SLEEPING, 8, ASLEEP))

@@ -18,16 +18,7 @@ from harness.base.errors import Failure, UsageError
 from harness.job import program_launch, read_back
 from harness.job.plan import INTENTIONS, Block, Point
 from harness.job.program import Program
-from harness.job.search import (
-    COMPARED,
-    CONFIRM,
-    DEFAULT,
-    REFERENCE,
-    Contender,
-    Search,
-    engine_of,
-    side_of,
-)
+from harness.job.search import COMPARED, CONFIRM, DEFAULT, REFERENCE, Contender, Search, engine_of, side_of
 from harness.job.session import Session
 from harness.sessions import run as runs
 from harness.sessions import space

@@ -41,11 +41,7 @@ ORDER = 4200
 
 
 def _scales(
-    grids: tuple[Grid, ...],
-    samples: int,
-    seconds: float,
-    timeout_s: float = 0.0,
-    variants: tuple[str, ...] = VARIANTS,
+    grids: tuple[Grid, ...], samples: int, seconds: float, timeout_s: float = 0.0, variants: tuple[str, ...] = VARIANTS
 ) -> dict[str, Scale]:
     return {
         name: Scale(launches, grids, min(3, samples), samples, 1, seconds, variants=variants, timeout_s=timeout_s,

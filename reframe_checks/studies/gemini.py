@@ -182,11 +182,7 @@ LARGE_MESSAGES = Study(
         "test": few(
             {"posting": FIRST, "size_bytes": (MB_80,), "comp_over_comm": (1.0,)}, launches=1, samples=1, seconds=8
         ),
-        "quick": few(
-            {"posting": FIRST, "size_bytes": (MB_80,), "comp_over_comm": (1.0,)},
-            samples=1,
-            seconds=4,
-        ),
+        "quick": few({"posting": FIRST, "size_bytes": (MB_80,), "comp_over_comm": (1.0,)}, samples=1, seconds=4),
         "paper": all_variants(
             {
                 "posting": ("receives-first", "receives-last"),
@@ -255,11 +251,5 @@ MINIGHOST_NONBLOCKING = Study(
     },
 )
 
-STUDIES = (
-    MINIFE_PACKETS,
-    EARLY_ARRIVAL,
-    COMPUTATION_INFLATION,
-    LARGE_MESSAGES,
-    MINIGHOST_NONBLOCKING,
-)
+STUDIES = (MINIFE_PACKETS, EARLY_ARRIVAL, COMPUTATION_INFLATION, LARGE_MESSAGES, MINIGHOST_NONBLOCKING)
 __getattr__ = checks(__name__, STUDIES)

@@ -105,12 +105,7 @@ def _study(number: int, found: Study, point: Mapping[str, Value]) -> Study:
         on_off=True,
         look="analysis.enough",
         scales={
-            "test": Scale(
-                *(1, (grid,), 2, 4, 1, 0.1),
-                variants=("adaptive",),
-                point_s=0.3,
-                mpis=("mpich",),
-            ),
+            "test": Scale(*(1, (grid,), 2, 4, 1, 0.1), variants=("adaptive",), point_s=0.3, mpis=("mpich",)),
             "quick": Scale(
                 *(LAUNCHES, (grid,), 20, 1000, 2, 0.75),
                 variants=tuple(filter(polls, PRESETS)),

@@ -160,11 +160,7 @@ LATENCY_IDLE_PERIOD = Study(
         "quick": scale(2, {"period_us": (0, 1, 5, 20, 100, 10000), **ONE_BYTE}, variants=("bare", "idle", IDLE_NATIVE)),
         "paper": paper(
             6,
-            {
-                "period_us": (0, 1, 2, 5, 10, 20, 50, 100, 1000, 10000),
-                "size_bytes": (1,),
-                "round_trips": (1000,),
-            },
+            {"period_us": (0, 1, 2, 5, 10, 20, 50, 100, 1000, 10000), "size_bytes": (1,), "round_trips": (1000,)},
             variants=("bare", "idle"),
             samples=TEN_MILLION,
             seconds=TEN_MINUTES,
@@ -294,11 +290,7 @@ ONE_TO_MANY = Study(
         "test": scale(1, {"receivers": (1, 2), "round_trips": (20,)}, variants=("bare-multiple", "idle"), samples=2),
         "quick": scale(2, {"receivers": (1, 2, 4, 8), "round_trips": (100,)}, variants=THREADED),
         "paper": paper(
-            6,
-            {"receivers": (1, 2, 4, 8, 16, 32), "round_trips": (1000,)},
-            variants=THREADED,
-            samples=100,
-            seconds=60,
+            6, {"receivers": (1, 2, 4, 8, 16, 32), "round_trips": (1000,)}, variants=THREADED, samples=100, seconds=60
         ),
     },
 )
@@ -317,11 +309,7 @@ MANY_TO_MANY = Study(
         "test": scale(1, {"pairs": (1, 2), "round_trips": (20,)}, variants=("bare-multiple", "idle"), samples=2),
         "quick": scale(2, {"pairs": (1, 2, 4, 8), "round_trips": (50,)}, variants=(*THREADED, IDLE_NATIVE)),
         "paper": paper(
-            6,
-            {"pairs": (1, 2, 4, 8, 16, 32), "round_trips": (1000,)},
-            variants=THREADED,
-            samples=100,
-            seconds=60,
+            6, {"pairs": (1, 2, 4, 8, 16, 32), "round_trips": (1000,)}, variants=THREADED, samples=100, seconds=60
         ),
     },
 )
@@ -335,11 +323,7 @@ N_LOAD = Study(
     group="pioman",
     source="Denis, PDP 2015, figure 12 (study P9)",
     workload=("microbench", "n-load"),
-    parameters=SMALL
-    | {
-        "computing_threads": Parameter("computing threads on each side", int),
-        "work": WORK,
-    },
+    parameters=SMALL | {"computing_threads": Parameter("computing threads on each side", int), "work": WORK},
     scales={
         "test": scale(
             1, {"computing_threads": (0, 2), "round_trips": (2,)}, variants=("bare", "idle"), samples=1, seconds=1

@@ -230,10 +230,5 @@ FFT = Study(
     },
 )
 
-STUDIES = (
-    *SPEC,
-    COLLECTIVE_OVERLAP,
-    CONTEXT_SWITCHES,
-    FFT,
-)
+STUDIES = (*SPEC, COLLECTIVE_OVERLAP, CONTEXT_SWITCHES, FFT)
 __getattr__ = checks(__name__, STUDIES)
