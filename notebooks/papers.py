@@ -369,7 +369,7 @@ claims("gemini")
 
 # %%
 book.states(
-    "Reproduced: [0]; not reproduced: [1]; inconclusive: [2].",
+    "Reproduced: [1]; not reproduced: [1]; inconclusive: [1].",
     *(book.decided("gemini", decision) for decision in ("reproduced", "not reproduced", "inconclusive")),
 )
 
