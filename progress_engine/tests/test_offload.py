@@ -57,6 +57,15 @@ def test_results_are_those_of_the_bare_program(launcher: Launcher, tmp_path: Pat
         assert report["offload"]["commands"] > 0
 
 
+def test_threads_that_are_ranks_call_themselves(tmp_path: Path) -> None:
+    mpi = usable("mpich")
+    launcher = Launcher(mpi, compiled(mpi, "threadcomm.c", tmp_path, "-lpthread"))
+    bare, found = launcher.run(), launcher.run(variant="offload")
+    assert (found.returncode, found.stderr) == (0, bare.stderr)
+    printed = sorted(bare.stdout.splitlines())
+    assert sorted(found.stdout.splitlines()) == printed and len(printed) == 2 * 2 * 3 + 2
+
+
 OWN_LIBRARY = "libprogress_engine_offload.so"
 
 

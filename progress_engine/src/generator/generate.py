@@ -236,8 +236,9 @@ def inlined(function: Function, table: Table) -> bool:
     return bool(matches(table["inlined"], function.name))
 
 
-def wrappers_of(function: Function, table: Table, route: str, body: str) -> str:
+def wrappers_of(function: Function, table: Table, routes: Routes, body: str) -> str:
     """`body`: what an active engine does; empty if nothing."""
+    route = routes.statement(function)
     names, words = ", ".join(function.arguments), ", ".join(f"Word {name}" for name in function.arguments)
     types = ", ".join("Word" for _ in function.arguments)
     how, call = (INLINED, INLINED_CALL) if inlined(function, table) else (SHARED, SHARED_CALL)
@@ -251,6 +252,7 @@ def wrappers_of(function: Function, table: Table, route: str, body: str) -> str:
         )  # fmt: skip
     for prefix, caller in CALLERS.items():
         symbol = prefix + function.name
+        caller = "from_any_thread" if function.base in routes.rules["from_any_thread"] else caller
         if how == INLINED:
             text += how.format(
                 next=NEXT.format(symbol=symbol, types=types), symbol=symbol, words=words, route=route.format(caller),
@@ -269,11 +271,11 @@ def write_wrappers(functions: list[Function], table: Table, routes: Routes) -> s
     text += "using namespace progress_engine;\n"
     names = []
     for function in functions:
-        hooks, route = hooks_of(function, table), routes.statement(function)
-        if hooks is None and not route:
+        hooks = hooks_of(function, table)
+        if hooks is None and not routes.routed(function):
             continue
         body = body_of(function, *hooks, table) if hooks is not None else ""
-        text += wrappers_of(function, table, route, body)
+        text += wrappers_of(function, table, routes, body)
         names += [f'"{prefix}{function.name}"' for prefix in CALLERS]
     return text + f"\nconst char* const progress_engine::wrapped_functions[] = {{{', '.join(names)}, nullptr}};\n"
 

@@ -32,6 +32,9 @@ enum class GpuInUse { none, usable, unusable };
 // ranks if they may not run without the engine.
 using LookForGpu = GpuInUse (*)(bool stands_down);
 
+// In place of who calls, of a call that goes to the library even from a thread that makes its calls itself.
+inline const void* const from_any_thread = reinterpret_cast<const void*>(1);
+
 // What the library does, in one table of functions.
 struct OffloadLibrary {
   const Routes* routes;

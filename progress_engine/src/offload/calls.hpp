@@ -67,6 +67,20 @@ int local(Call call) {
   return local([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
 }
 
+// From the first to the second this thread makes its calls itself: it is a rank of its own (MPIX_Threadcomm of MPICH).
+extern constinit thread_local bool makes_own_calls __attribute__((tls_model("initial-exec"), visibility("hidden")));
+template <typename Call>
+int start_own_calls(Call call) {
+  const int code = call();
+  makes_own_calls = code == MPI_SUCCESS;
+  return code;
+}
+template <typename Call>
+int end_own_calls(Call call) {
+  makes_own_calls = false;
+  return call();
+}
+
 // ---- 2. a blocking call: started as its nonblocking form, the caller waits for the request
 // `with_error`: MPI_ERROR is set in the status, see Quirks.
 int complete(const char* name, Start start, void* closure, MPI_Status* status, bool with_error);

@@ -17,6 +17,9 @@
 #include "platform/loaded_object.hpp"
 
 namespace progress_engine::offload {
+
+constinit thread_local bool makes_own_calls = false;
+
 namespace {
 
 const OffloadHost* the_host = nullptr;
@@ -28,7 +31,10 @@ bool is_of_the_mpi(const void* caller) {
   return library == *mpi || is_mpi_library(library) || is_component(library);
 }
 
-bool takes(const void* caller) { return !on_communication_thread() || (caller && !is_of_the_mpi(caller)); }
+bool takes(const void* caller) {
+  if (caller == from_any_thread) return true;
+  return !makes_own_calls && (!on_communication_thread() || (caller && !is_of_the_mpi(caller)));
+}
 
 int execute_for_interposer(const std::function<int()>& call) {
   return execute([&] { return call(); });
