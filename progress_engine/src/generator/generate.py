@@ -250,9 +250,9 @@ def wrappers_of(function: Function, table: Table, routes: Routes, body: str) -> 
             next=both, name=function.name, types=types, parameters=", " * bool(words) + words,
             route=route.format("caller"), body=body,
         )  # fmt: skip
-    for prefix, caller in CALLERS.items():
-        symbol = prefix + function.name
-        caller = "from_any_thread" if function.base in routes.rules["from_any_thread"] else caller
+    anybody = function.base in routes.rules["from_any_thread"]
+    for prefix, who in CALLERS.items():
+        symbol, caller = prefix + function.name, "from_any_thread" if anybody else who
         if how == INLINED:
             text += how.format(
                 next=NEXT.format(symbol=symbol, types=types), symbol=symbol, words=words, route=route.format(caller),
