@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import re
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -239,12 +240,14 @@ def _searched(request: Request, session: sessions.Session) -> Request:
     from analysis.tuning import document  # noqa: PLC0415 - a second of imports
 
     while not tuning.confirming(_search_of(request)):
+        began = time.monotonic()
         search, found = _search_of(request), all_measured(session)
         if search.contenders and not found.scores.get(DEFAULT):
             raise Failure(
                 f"The default itself cannot be measured, so nothing can be held against it: {unmeasured(found)}"
             )
         then = document.next_(found, request.asked.seed)
+        search = replace(search, spent_s=search.spent_s + time.monotonic() - began)  # judging hundreds of rounds, too
         sides = 1 + search.reference + len(then.alive) + len(then.new)
         fits = tuning.fits(search, _launch_s(request, found), sides, found.with_hangs)
         if not then.over and (not search.contenders or fits):

@@ -8,6 +8,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -314,6 +315,31 @@ def test_a_program_that_cannot_be_used_is_refused_before_any_block(
     monkeypatch.setattr(process, "run", lambda *_: process.Exit(0, 40.0, ""))
     with pytest.raises(UsageError, match="minutes are too few"):  # --resume: it was mended
         search(request, session)
+
+
+def test_judging_counts_as_time_of_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of hundreds of rounds it takes as long as a block."""
+    tune, next_ = importlib.import_module("harness.commands.tune"), "analysis.tuning.document.next_"
+    request = search_of_own_program(tmp_path)
+    session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
+    clock = iter([100.0, 130.0])
+    monkeypatch.setattr(tune.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(tune, "all_measured", lambda _: SimpleNamespace(scores={}, with_hangs=0.0))
+    monkeypatch.setattr(tune, "_launch_s", lambda *_: 1.0)
+    monkeypatch.setattr(tune, "_so_far", lambda *_: "")
+    then = SimpleNamespace(over=False, alive=[], new=[{}], state=SimpleNamespace(leader="default"))
+    monkeypatch.setattr(next_, lambda *_: then)
+    spent: list[float] = []
+
+    def run_block(request: Request, _: Session) -> Request:
+        assert request.asked.search
+        spent.append(request.asked.search.spent_s)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning, "run_block", run_block)
+    with pytest.raises(KeyboardInterrupt):
+        tune._searched(request, session)
+    assert spent == [30.0]
 
 
 def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_is_measured(
