@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All subjects that there are, found by their files: one of analysis/studies has those of a paper, or of another group,
-as SUBJECTS.
-
-There is no list to add to.
+as SUBJECTS, and names their studies in quotes. There is no list to add to.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
-import pkgutil
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 
@@ -20,21 +20,23 @@ from analysis import studies
 from analysis.errors import UsageError, there_are
 from analysis.evidence import Evidence
 from analysis.figures.toolkit import Drawn, mark_simulated
+from analysis.records import frames
+from analysis.records.load import Records
 from analysis.subject import Subject
 
 ORDER = "PMRFG"  # the papers as the README and the report name them; others come after
 PAPERS = ("pioman", "miwa", "ruhela", "fukuoka", "gemini")  # the files of analysis/studies that are a paper's
 
 
-def subjects_of(package: ModuleType) -> tuple[Subject, ...]:
-    """The subjects of a package's files, in the papers' order and by number."""
-    files = (file.name for file in pkgutil.iter_modules(package.__path__, f"{package.__name__}."))
-    return tuple(sorted((subject for file in files for subject in _of_file(file)), key=_place))
-
-
+@functools.cache
 def _of_file(name: str) -> tuple[Subject, ...]:
-    found: tuple[Subject, ...] = importlib.import_module(name).SUBJECTS
+    found: tuple[Subject, ...] = importlib.import_module(f"{studies.__name__}.{name}").SUBJECTS
     return found
+
+
+def _in_order(files: Iterable[str]) -> tuple[Subject, ...]:
+    """The subjects of these files, in the papers' order and by number."""
+    return tuple(sorted((subject for file in files for subject in _of_file(file)), key=_place))
 
 
 def _place(subject: Subject) -> tuple[int, str, int, str]:
@@ -43,24 +45,52 @@ def _place(subject: Subject) -> tuple[int, str, int, str]:
     return (ORDER.index(letter), "", int(number), "") if known else (len(ORDER), subject.id, 0, "")
 
 
-SUBJECTS = subjects_of(studies)
 FOLDER = Path(__file__).resolve().parent.parent / "results" / "papers"  # what the papers have published
 COLUMNS = ["study", "quantity", "relation", "value", "high", "unit", "condition", "source", "machine"]
+
+
+@functools.cache
+def _words() -> dict[str, set[str]]:
+    """What stands in quotes, by file: the names of the studies are among it."""
+    files = sorted(Path(file) for folder in studies.__path__ for file in Path(folder).glob("[!_]*.py"))
+    return {file.stem: set(re.findall(r'"([\w*-]+)"', file.read_text())) for file in files}
+
+
+def subjects() -> tuple[Subject, ...]:
+    """All that there are."""
+    return _in_order(_words())
 
 
 def of_paper(name: str) -> tuple[Subject, ...]:
     """The subjects of a paper, by the name of its file."""
     if name not in PAPERS:
         raise UsageError(f"There is no paper '{name}'. {there_are(name, PAPERS)}")
-    return tuple(sorted(_of_file(f"{studies.__name__}.{name}"), key=_place))
+    return _in_order([name])
 
 
-def draw_all(evidence: Evidence, provenance: str, subjects: Sequence[Subject] = SUBJECTS) -> list[Drawn]:
-    """Every figure that the records have points for, in the report's order."""
+def _file_of(study: str) -> Iterator[str]:
+    """The file whose subject the study is of, if there is one: first are looked at those that name it."""
+    files = sorted(_words(), key=lambda file: not any(fnmatchcase(study, word) for word in _words()[file]))
+    yield from islice((file for file in files if any(subject.covers(study) for subject in _of_file(file))), 1)
+
+
+def of_studies(names: Collection[str]) -> tuple[Subject, ...]:
+    """The subjects of these studies; files of others are not imported."""
+    files = {file for name in names for file in _file_of(name)}
+    return tuple(subject for subject in _in_order(files) if any(map(subject.covers, names)))
+
+
+def recorded(records: Records) -> tuple[Subject, ...]:
+    """The subjects of which some study left records."""
+    return of_studies([str(name) for name in frames.unique(records.launches["study"])]) if len(records.launches) else ()
+
+
+def draw_all(evidence: Evidence, provenance: str, chosen: Sequence[Subject] | None = None) -> list[Drawn]:
+    """Every figure that the records have points for, in the report's order; of `chosen` subjects alone, if given."""
     return [
         replace(_marked(drawn, evidence), subject=subject.id)
-        for subject in subjects
-        if subject.outside_records or subject.recorded(evidence.records)
+        for subject in recorded(evidence.records)
+        if chosen is None or subject in chosen
         for figure in subject.figures
         for drawn in figure(evidence, provenance)
     ]

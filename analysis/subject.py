@@ -103,8 +103,7 @@ def _time(text: str) -> datetime.datetime:
 @dataclass(frozen=True)
 class Subject:
     """One of the papers' 26 studies, P1 to G5, or one of our own. `studies`: what those that are run for it are called
-    in the records, or how their names begin ("harm-*"). `note` says why nothing is claimed, if so. `beside_records`:
-    its figures draw what no record has, too."""
+    in the records, or how their names begin ("harm-*"). `note` says why nothing is claimed, if so."""
 
     id: str
     studies: tuple[str, ...]
@@ -113,7 +112,6 @@ class Subject:
     claims: tuple[Claim, ...] = ()
     figures: tuple[Figure, ...] = ()
     note: str = ""
-    outside_records: bool = False
 
     def covers(self, study: str) -> bool:
         """Whether a study that is run is one of this subject's."""

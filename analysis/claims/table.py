@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.catalogue import SUBJECTS
+from analysis import catalogue
 from analysis.claims.decision import Decision, decide, missing, of_a_simulation
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
@@ -128,13 +128,17 @@ def table(sessions: Sequence[Path]) -> ClaimTable:
 
     Raises UsageError where a session does not exist.
     """
-    return build(load(sessions))
+    return build(load(sessions), chosen=catalogue.subjects())
 
 
-def build(records: Records, evaluated: pd.DataFrame | None = None) -> ClaimTable:
-    """Decides every claim on loaded records; `evaluated` is evaluate(records) where it has been made already."""
+def build(
+    records: Records, evaluated: pd.DataFrame | None = None, chosen: Sequence[Subject] | None = None
+) -> ClaimTable:
+    """Decides the claims on loaded records: of `chosen` subjects, or else of those that were recorded. `evaluated` is
+    evaluate(records) where it has been made already."""
     evidence = Evidence(records, evaluated)
-    return ClaimTable([row for subject in SUBJECTS for row in _subject_rows(subject, evidence)], records.cautions())
+    subjects = catalogue.recorded(records) if chosen is None else chosen
+    return ClaimTable([row for subject in subjects for row in _subject_rows(subject, evidence)], records.cautions())
 
 
 def _subject_rows(subject: Subject, evidence: Evidence) -> Iterator[Row]:

@@ -26,7 +26,7 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 
-from analysis.catalogue import of_paper, published
+from analysis.catalogue import of_paper, published, subjects
 from analysis.claims.table import ClaimTable, build
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
@@ -150,11 +150,11 @@ class Book:
 
     @cached_property
     def _decided(self) -> ClaimTable:
-        return build(self.records, self.evidence.metrics)
+        return build(self.records, self.evidence.metrics, subjects())
 
     def claims(self, paper: str) -> pd.DataFrame:
         """The paper's claims as this session decides them: a row a claim and setting."""
-        subjects = {subject.id for subject in of_paper(paper)}
+        ours = {subject.id for subject in of_paper(paper)}
         rows = [
             {
                 "study": row.study,
@@ -166,7 +166,7 @@ class Book:
                 "remarks": row.reason,
             }
             for row in self._decided.rows
-            if row.study in subjects
+            if row.study in ours
         ]
         return pd.DataFrame(rows)
 

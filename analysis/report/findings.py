@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from analysis.catalogue import SUBJECTS
+from analysis.catalogue import recorded
 from analysis.claims.decision import Decision
 from analysis.claims.table import ClaimTable, Row
 from analysis.evidence import Evidence, Value
@@ -33,7 +33,7 @@ class Section:
 def sections(table: ClaimTable, evidence: Evidence, drawn: Sequence[Drawn]) -> list[Section]:
     """One section for every subject whose studies were run, in the papers' order."""
     found = []
-    for subject in SUBJECTS:
+    for subject in recorded(evidence.records):
         figures = [index for index, figure in enumerate(drawn) if figure.subject == subject.id]
         sentences = list(_sentences(subject, table, evidence))
         if figures or sentences:

@@ -199,6 +199,6 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
 
 
 TITLE = "what the engine adds to the way of a byte"
-SUBJECT = Subject("C1", (STUDY,), "", TITLE, CLAIMS, (draw,), outside_records=True)
+SUBJECT = Subject("C1", (STUDY,), "", TITLE, CLAIMS, (draw,))
 
 SUBJECTS = (SUBJECT,)

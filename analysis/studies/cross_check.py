@@ -271,7 +271,7 @@ def _sentences(beside: list[Outcome]) -> str:
 
 SUBJECT = Subject(
     "cross-check",
-    (f"{PREFIX}*",),
+    ("cross-check-*",),
     "",
     "other tools beside ours",
     figures=(draw,),

@@ -176,6 +176,6 @@ def _reasons(found: Sequence[Row]) -> list[str]:
     return ["What could not be measured:", "", *lines, ""] if lines else []
 
 
-SUBJECT = Subject("H1", (f"{PREFIX}*",), "", "harm: every workload with the engine", CLAIMS, (draw,))
+SUBJECT = Subject("H1", ("harm-*",), "", "harm: every workload with the engine", CLAIMS, (draw,))
 
 SUBJECTS = (SUBJECT,)

@@ -117,7 +117,7 @@ P1_CLAIMS = (
 
 P1 = Subject(
     "P1",
-    (STUDY,),
+    ("overlap-ratio",),
     PAPER,
     "overlap ratio against computation",
     P1_CLAIMS,
@@ -168,7 +168,7 @@ P2_CLAIMS = (
 
 P2 = Subject(
     "P2",
-    (SEND_TIME,),
+    ("send-time",),
     PAPER,
     "send time against message size",
     P2_CLAIMS,

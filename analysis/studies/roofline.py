@@ -23,7 +23,7 @@ from analysis.statistics.interval import Interval
 from analysis.subject import Subject
 from analysis.tables import numbers, times
 
-TRIAD, PEAK, HIMENO, EP = (f"roofline-{name}" for name in ("triad", "peak", "himeno", "npb"))
+TRIAD, PEAK, HIMENO, EP = "roofline-triad", "roofline-peak", "roofline-himeno", "roofline-npb"
 OPERATIONS_A_POINT, BYTES_A_POINT = 34, 72
 FOOTPRINT = {"XS": 4, "S": 30, "M": 235}  # grid -> the triad's size in MB that takes as much memory
 GIGA, MEGA, NANO = 1e9, 1e6, 1e-9

@@ -50,5 +50,5 @@ def _no_longer(size: int) -> Claim:
 
 CLAIMS = (*map(_hidden, (65536, 262144)), *map(_no_longer, (65536, 262144, 1048576)))
 SUBJECTS = (
-    Subject("sizes", (BY_SIZE,), "", "overlap against message size", CLAIMS, (efficiency_by_size, OverlapMap(BY_SIZE))),
+    Subject("sizes", ("overlap-by-size",), "", "overlap against message size", CLAIMS, (efficiency_by_size, OverlapMap(BY_SIZE))),
 )

@@ -162,7 +162,7 @@ def test_what_stands_apart_is_named_where_there_are_several(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["P7", "npb-overlap", "R3", "F4", "G1", "G5"])
 def test_each_claim_on_an_application_names_a_figure_of_its_subject(name: str) -> None:
-    (subject,) = [subject for subject in catalogue.SUBJECTS if subject.id == name]
+    (subject,) = [subject for subject in catalogue.subjects() if subject.id == name]
     assert {claim.figure for claim in subject.claims} <= {getattr(figure, "name", "") for figure in subject.figures} - {
         ""
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from analysis.catalogue import SUBJECTS
+from analysis.catalogue import subjects
 from analysis.claims.decision import REQUIREMENTS, Decision, decide, decide_one
 from analysis.claims.table import ClaimTable, Row
 from analysis.claims.table import table as claims_table
@@ -62,8 +62,8 @@ def test_every_point_must_hold_unless_the_claim_says_up_to() -> None:
 
 
 def test_claims_are_sound_and_a_subject_without_any_says_why() -> None:
-    assert all(subject.note for subject in SUBJECTS if not subject.claims)
-    for claim in (claim for subject in SUBJECTS for claim in subject.claims):
+    assert all(subject.note for subject in subjects() if not subject.claims)
+    for claim in (claim for subject in subjects() for claim in subject.claims):
         assert claim.operator in OPERATORS and not (claim.up_to and claim.operator == "=")
         assert claim.margin >= 0
         assert claim.source
@@ -78,12 +78,12 @@ def test_claims_are_sound_and_a_subject_without_any_says_why() -> None:
 def test_without_records_nothing_is_measured() -> None:
     table = claims_table([])
     assert {row.decision for row in table.rows} == {"not measured"}
-    assert {row.study for row in table.rows} == {subject.id for subject in SUBJECTS}
+    assert {row.study for row in table.rows} == {subject.id for subject in subjects()}
 
 
 def test_the_text_keeps_study_and_decision_apart() -> None:
     firsts = [line for line in claims_table([]).text().splitlines() if " not measured " in line]
-    assert {line.split("  ")[0] for line in firsts} == {subject.id for subject in SUBJECTS}
+    assert {line.split("  ")[0] for line in firsts} == {subject.id for subject in subjects()}
     assert len({line.index(" not measured ") for line in firsts}) == 1
 
 

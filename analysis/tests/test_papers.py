@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis import studies
-from analysis.catalogue import COLUMNS, FOLDER, ORDER, PAPERS, SUBJECTS, draw_all, of_paper, published, subjects_of
+from analysis.catalogue import COLUMNS, FOLDER, ORDER, PAPERS, draw_all, of_paper, published, subjects
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.records.load import load
@@ -29,7 +28,7 @@ def test_every_number_has_its_source() -> None:
     frame = published()
     assert list(frame.columns) == [*COLUMNS, "paper"]
     assert frame.drop(columns="high").notna().all().all()
-    assert set(frame["study"]) <= {subject.id for subject in SUBJECTS}
+    assert set(frame["study"]) <= {subject.id for subject in subjects()}
     assert set(frame["relation"]) <= {"=", "<", "<=", ">", "about", "up to"}
     assert set(frame["unit"]) <= {"s", "percent", "ratio", "bytes", "count", "bits_per_s", "Hz"}
     assert (frame["high"].isna() | (frame["high"] > frame["value"])).all()
@@ -51,7 +50,7 @@ def test_every_number_has_its_source() -> None:
 def test_claims_use_the_published_numbers(study: str, quantity: str, threshold: object) -> None:
     frame = published()
     value = frame.loc[(frame["study"] == study) & (frame["quantity"] == quantity), "value"].item()
-    claims = next(subject for subject in SUBJECTS if subject.id == study).claims
+    claims = next(subject for subject in subjects() if subject.id == study).claims
     assert callable(threshold)
     assert pytest.approx(threshold(value)) in [claim.threshold for claim in claims]
 
@@ -82,19 +81,18 @@ print(build_report([session]).path.read_text())
 
 
 def test_a_papers_subjects_are_its_files_and_each_study_has_one() -> None:
-    assert subjects_of(studies) == SUBJECTS
     for letter, name in zip(ORDER, PAPERS, strict=True):
         mine = of_paper(name)
-        assert all(subject in SUBJECTS for subject in mine)
-        assert [one.id for one in mine if one.paper] == [one.id for one in SUBJECTS if one.id[0] == letter]
-    for names in ([subject.id for subject in SUBJECTS], [name for subject in SUBJECTS for name in subject.studies]):
+        assert all(subject in subjects() for subject in mine)
+        assert [one.id for one in mine if one.paper] == [one.id for one in subjects() if one.id[0] == letter]
+    for names in ([subject.id for subject in subjects()], [name for subject in subjects() for name in subject.studies]):
         assert len(names) == len(set(names))
-    for subject in SUBJECTS:
+    for subject in subjects():
         assert {getattr(figure, "study", subject.studies[0]) for figure in subject.figures} <= set(subject.studies)
 
 
 def test_the_papers_stand_in_their_order() -> None:
-    ids = [subject.id for subject in SUBJECTS]
+    ids = [subject.id for subject in subjects()]
     assert ids.index("P2") < ids.index("P10") < ids.index("M1") < ids.index("R1") < ids.index("F1") < ids.index("G1")
 
 
@@ -125,7 +123,7 @@ def test_an_empty_session_draws_nothing_and_fails_nowhere(tmp_path: Path) -> Non
     assert draw_all(Evidence(load([tmp_path / "s"])), "") == []
 
 
-ALL = [claim for subject in SUBJECTS for claim in subject.claims]
+ALL = [claim for subject in subjects() for claim in subject.claims]
 
 
 def test_every_claim_says_since_when_to_the_minute() -> None:

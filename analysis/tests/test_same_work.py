@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analysis.catalogue import SUBJECTS, draw_all
+from analysis.catalogue import draw_all, subjects
 from analysis.claims.decision import Decision, decide
 from analysis.claims.table import build
 from analysis.evidence import Evidence, Value
@@ -165,7 +165,7 @@ def test_a_kept_session_loads_is_decided_and_draws(name: str) -> None:
     evidence = Evidence(records)
     drawn = draw_all(evidence, "")
     compared = "bare" in set(launches["variant"])  # a gate's sides are held against each other
-    assert drawn or not compared or not any(subject.figures for subject in SUBJECTS if subject.recorded(records))
+    assert drawn or not compared or not any(subject.figures for subject in subjects() if subject.recorded(records))
     table = build(records, evidence.metrics)
     assert any(row.session or row.reason for row in table.rows), "a claim has a number, or says why not"
     placed = [index for section in sections(table, evidence, drawn) for index in section.drawn]

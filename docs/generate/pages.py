@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.catalogue import SUBJECTS
+from analysis import catalogue
 from analysis.metrics.formulas import METRICS
 from analysis.subject import Claim, Subject
 from docs.generate.page import code, page, plain, table
@@ -20,14 +20,14 @@ def pages() -> dict[str, str]:
 
 def claims() -> str:
     """What the papers say, and the number it is held against."""
-    subjects = [part for subject in SUBJECTS if subject.claims or subject.note for part in described(subject)]
+    found = [one for one in catalogue.subjects() if one.claims or one.note]
     return page(
         "Claims",
         "the study's file in analysis/studies",
         "What the papers claim of each study, as `./bench claims` decides it. The measured number is held against "
         "the bound, relaxed by the margin, on every point (of a claim of *up to*: on the best). "
         "[Statistics](../explanation/statistics.md) says how it is decided; each paper is in `CITATION.cff`.",
-        *subjects,
+        *(part for subject in found for part in described(subject)),
     )
 
 

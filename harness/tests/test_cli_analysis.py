@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.catalogue import SUBJECTS
+from analysis.catalogue import subjects
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 from harness.cli import main
 from harness.tests.sessions import refused
@@ -57,7 +57,7 @@ def test_the_forms_can_be_read_by_what_they_are_for(results: Path, capsys: pytes
     assert capsys.readouterr().out == ""
     assert main(["claims", BASE, "--json"]) == 0
     decided = {row["study"] for row in json.loads(capsys.readouterr().out)["claims"]}
-    assert decided == {subject.id for subject in SUBJECTS}
+    assert decided == {subject.id for subject in subjects()}
 
 
 def test_another_machine_is_compared_only_by_force(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,7 @@ def test_a_study_takes_four_new_files(followed: tuple[Path, list[str]]) -> None:
     added = {"message-rate", "harm-message_rate-window"}  # harm covers every workload
     assert [name for name in now if name not in added] == before and added <= set(now)
     assert now[now.index("message-rate") - 1] == "tasks", "the last of its paper"
-    code = "from analysis.catalogue import SUBJECTS; print([len(c.claims) for c in SUBJECTS if c.id == 'message-rate'])"
+    code = "from analysis.catalogue import of_studies; print([len(one.claims) for one in of_studies(['message-rate'])])"
     assert python(tree, code).strip() == "[1]", "and what is said of it"
 
 
