@@ -15,7 +15,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from harness.base.paths import STATE_DIR
-from harness.base.steps import MACHINE_LOCK
+from harness.base.process import MACHINE_LOCK
 
 # What begins last ends last: first come suites of other people's, and what runs whole sessions.
 LONGEST = [

@@ -22,11 +22,11 @@ import pandas as pd
 from analysis.errors import UsageError, there_are
 from analysis.metrics.evaluate import REFERENCE, evaluate
 from analysis.records import frames
-from analysis.records.disturbance import disturbance, disturbed, measured_s
+from analysis.records.frames import disturbance, disturbed, measured_s
 from analysis.records.load import Records
 from analysis.records.read import ARMED, PAUSED
 from analysis.statistics.interval import Interval
-from harness.base.byte_sizes import size_of
+from harness.base.validate import size_of
 
 COLUMN = {"study": "study", "system": "system", "mpi": "mpi", "variant": "variant", "size": "size_bytes"}
 

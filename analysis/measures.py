@@ -17,11 +17,17 @@ from analysis.evidence import SETTING, STATISTICS, Array, Evidence, Value, Where
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import COMP_EQUALS_COMM, NO_COMPUTATION
 from analysis.records import frames
-from analysis.records.disturbance import disturbed
-from analysis.records.frames import partly, unmeasured
+from analysis.records.frames import disturbed, partly, unmeasured
 from analysis.records.load import parameter_columns
-from analysis.statistics.bootstrap import difference_of_medians, of_medians, ratio_of_medians
-from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, simultaneous
+from analysis.statistics.interval import (
+    ENOUGH_LAUNCHES,
+    NO_VALUE,
+    Interval,
+    difference_of_medians,
+    of_medians,
+    ratio_of_medians,
+    simultaneous,
+)
 from analysis.statistics.pairs import ratio_of_pairs
 from analysis.words import point_words
 

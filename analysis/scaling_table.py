@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.evidence import SETTING, Evidence
-from analysis.figures.style import STYLES
 from analysis.figures.summary import summary
+from analysis.figures.toolkit import STYLES
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
 from analysis.studies.ruhela import COLLECTIVE_OVERLAP as COLLECTIVE

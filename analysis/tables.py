@@ -26,11 +26,19 @@ from scipy import special
 from analysis.errors import UsageError
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
-from analysis.records.disturbance import disturbed
+from analysis.records.frames import disturbed
 from analysis.records.load import Records, load
 from analysis.records.read import BEFORE, judged_by
-from analysis.statistics.bootstrap import middle, ratio_of_medians
-from analysis.statistics.interval import TAIL, Interval, chance_above, chance_below, holm, simultaneous
+from analysis.statistics.interval import (
+    TAIL,
+    Interval,
+    chance_above,
+    chance_below,
+    holm,
+    middle,
+    ratio_of_medians,
+    simultaneous,
+)
 from analysis.statistics.pairs import exponential, random_effects, ratio_of_pairs
 from analysis.words import point_words
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from analysis.records.load import CALIBRATED
-from harness.base import byte_sizes
+from harness.base import validate
 
 MPI_TITLES = {
     "mpich": "MPICH",
@@ -20,7 +20,7 @@ MPI_TITLES = {
 }
 MPI_ORDER = list(MPI_TITLES)
 
-bytes_text = byte_sizes.bytes_text
+bytes_text = validate.bytes_text
 
 
 def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:

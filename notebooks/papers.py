@@ -12,10 +12,10 @@
 SESSION = ""  # a session's name or folder (several with blanks between); empty: the reference sessions
 
 # %%
-from analysis.catalogue import of_paper
 from analysis.measures import Growth, Median, MetricAt, Ratio
 from analysis.notebook.book import Book
 from analysis.studies.ruhela import COLLECTIVE_OVERLAP
+from analysis.subject import of_paper
 
 book = Book(
     "results/reference/demo results/reference/n-load results/reference/miwa results/reference/collectives/two-nodes "

@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 import os
 import shlex
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,29 +20,77 @@ import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import fixture, parameter, run_after, run_before, sanity_function, variable
-from reframe.core.environments import ProgEnvironment
+from reframe.core.decorators import TestRegistry
 from reframe.core.exceptions import ReframeError
+from reframe.core.meta import make_test
 from reframe.core.runtime import runtime
 
+from harness.base.errors import Failure
 from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT, python
-from harness.codes.find import every
-from harness.codes.known import CASES
 from harness.job import records
 from harness.job import session as sessions
-from harness.job.plan import Launch, Plan, Platform, Point, Rounds, Sampler, Side, Stop, simulated_point_s
+from harness.job.plan import Plan, Platform, Point, Sampler, Stop, simulated_point_s
 from harness.job.program import Program
 from harness.job.reap import MARK
 from harness.job.session import Asked
-from reframe_checks import code_case, jobs, own_session, preempted, systems
-from reframe_checks.code_case import Programs
+from reframe_checks import own_session, preempted, sides, systems
+from reframe_checks.catalogue import ALWAYS, REGISTRY, Scale, Study, valid_systems, why_not
 from reframe_checks.jobs import launches_of
-from reframe_checks.study import ALWAYS, Scale, Study, valid_systems, why_not
 from reframe_checks.systems.extras import extras_of_environment, extras_of_partition
+from spack_env import site_environment as spack
 
 SYSTEMS = Path(systems.__file__).parent
 A_DAY_MIN = 1440.0
 SEPARATOR = ";"  # between settings: their values hold commas
+
+
+class Programs(rfm.CompileOnlyRegressionTest):
+    """The engine and the workloads that run under one MPI, of an environment. Where its extras say so they are built
+    with Spack, else looked for. That build is ReFrame's own (build_system = "Spack"), of a site's environment
+    (spack_env.site_environment), on the login node, once for all checks of a ReFrame run."""
+
+    descr = "the engine and the workloads for this MPI"
+    sourcesdir = None
+    build_system: Any = "CustomBuild"
+
+    @property
+    def folder(self) -> Path:
+        """Where they are."""
+        return Path(extras_of_environment(self.current_environ)["bin_dir"])
+
+    @property
+    def spack(self) -> spack.SiteEnvironment | None:
+        """The Spack environment that this ReFrame environment asks for, if it does."""
+        asked = extras_of_environment(self.current_environ).get("spack")
+        return spack.SiteEnvironment(asked["site"], spack.environment(asked["environment"])) if asked else None
+
+    @run_before("compile")
+    def choose_build_system(self) -> None:
+        """Spack's environment, or the look whether they are there."""
+        if chosen := self.spack:
+            spack.require()
+            chosen.prepare()
+            self.build_system = "Spack"
+            self.build_system.environment = str(chosen.folder)
+            self.build_system.install_opts = chosen.install_options()
+        else:
+            program = shlex.quote(str(self.folder / "progress-run"))
+            absent = shlex.quote(f"There is no {self.folder / 'progress-run'}: build it for this MPI, see bin_dir.")
+            self.build_system.commands = [f"test -x {program} || {{ echo {absent} >&2; exit 1; }}"]
+
+    def require(self, program: str) -> None:
+        """Failure unless it is there: what has been built for another study may lack it."""
+        if not (self.folder / program).is_file():
+            raise Failure(f"There is no {self.folder / program}: build it for this MPI.")
+
+    def activation(self) -> list[str]:
+        """What a job's script has before it runs them."""
+        return [f'eval "$(spack env activate --sh {self.spack.folder})"'] if self.spack else []
+
+    def built_from(self) -> dict[str, Any]:
+        """What the record must say of the build: the concrete specs and the lock's hash; empty without Spack."""
+        return self.spack.lock() if self.spack else {}
 
 
 class WorkloadCheck(rfm.RunOnlyRegressionTest):
@@ -146,38 +196,24 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     def _own_session(self) -> Path:
         if Path(self.asked.config).parent != SYSTEMS:  # a session is of one partition; ours have one each
             self.asked = replace(self.asked, partition=self.current_partition.name)
-        environ, partition = self._environ_extras, extras_of_partition(self.current_partition)
-        wanted = own_session.Wanted(
-            self.asked,
-            self.scale,
-            self.current_system.name,
-            partition.get("emulated", False),
-            partition.get("simulated", {}),
-        )
-        check = own_session.Check(
-            self.study,
-            self.chosen,
-            environ["mpi"],
-            Path(environ["bin_dir"]),
-            self._partition_extras.get("network", ""),
-            self.programs.built_from(),
-        )
+        environ, partition = self.environ_extras, extras_of_partition(self.current_partition)
+        emulated, model = partition.get("emulated", False), partition.get("simulated", {})
+        wanted = own_session.Wanted(self.asked, self.scale, self.current_system.name, emulated, model)
+        programs, network = Path(environ["bin_dir"]), self._partition_extras.get("network", "")
+        check = own_session.Check(self.study, environ["mpi"], programs, network, self.programs.built_from())
         return own_session.folder_for(wanted, check)
 
     def _find_case(self) -> str:
         """Look for the code of this case, and give it the files that it reads; why it cannot be run, or empty."""
-        code, case = CASES[self.study.case]
-        case = replace(case, ranks=self.study.tasks(self.asked.nodes))
-        environ = self._environ_extras
-        libraries = self._loading(environ) | {name: str(value) for name, value in self.current_environ.env_vars.items()}
-        places = every(code, case.programs(), environ.get("apps"))
-        found = code_case.of_mpi(places, environ["library"], dict(os.environ) | libraries)
-        if isinstance(found, str):
-            return found or code.absent()
-        made = code_case.program(code, case, found, self.chosen.points(), Path(self.stagedir), environ)
+        from reframe_checks import code_case  # noqa: PLC0415 - few studies have one
+
+        environ = self.environ_extras
+        loading = self._loading(environ) | {name: str(value) for name, value in self.current_environ.env_vars.items()}
+        ranks, folder = self.study.tasks(self.asked.nodes), Path(self.stagedir)
+        made, variables = code_case.of_study(self.study.case, ranks, self.chosen.points(), folder, environ, loading)
         if isinstance(made, str):
             return made
-        self.env_vars |= code_case.environment(case, found, environ["mpi"])
+        self.env_vars |= variables
         self.study = replace(self.study, program=made)
         return ""
 
@@ -187,11 +223,12 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         return mpi.loading_environment() if mpi else {}
 
     def _plan(self, session: Path, absent: str) -> Plan:
-        rounds = self._rounds()  # before the platform: what is asked of the scheduler is the study's number of ranks
-        study, chosen, platform = self.study, self.chosen, self._platform(self._environ_extras, self.study)
+        # before the platform: what is asked of the scheduler is the study's number of ranks
+        rounds = sides.of_check(self) if self.asked.rounds else None
+        study, chosen, platform = self.study, self.chosen, self.platform(self.environ_extras, self.study)
         if study.shared_memory:
-            self.env_vars |= self._environ_extras.get("shared_memory", {})
-        asked = self.asked
+            self.env_vars |= self.environ_extras.get("shared_memory", {})
+        asked, launches = self.asked, launches_of(session, study.name, platform.mpi)
         points = [dict(point) for point in chosen.points()]
         look = python("-m", study.look, platform.mpi)
         return Plan(
@@ -199,10 +236,10 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             study=study.name,
             scale=self.scale,
             seed=asked.seed,
-            workload=self._workload(self._environ_extras),
+            workload=self.workload(self.environ_extras),
             points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
-            launches=[_with_its_side(launch, rounds) for launch in launches_of(session, study.name, platform.mpi)],
+            launches=sides.known(launches, rounds) if rounds else launches,
             platform=platform,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
@@ -221,63 +258,17 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             probes=asked.search.probes if asked.search else [],
         )
 
-    def _rounds(self) -> Rounds | None:
-        """Those that are asked for, with the programs and launchers of this environment, and of the sides' own."""
-        found = self.asked.rounds
-        if not found:
-            return None
-        sides = [self._on_its_mpi(side) if side.mpi else side for side in found.sides]
-        if not found.around:
-            return replace(found, sides=sides)
-        program, *arguments = found.around.workload
-        workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
-        around = replace(found.around, workload=workload, platform=self._check_runs_platform(workload))
-        return replace(found, sides=sides, around=around)
-
-    def _check_runs_platform(self, workload: list[str]) -> Platform | None:
-        """Beside somebody else's program the check run has a rank a node; where their launcher decides, as many as that
-        starts. None: the study's own."""
-        if self.study.workload:
-            return None
-        if self.study.program and self.study.program.launcher:
-            return replace(self._platform(self._environ_extras, self.study), tasks=0, nodes=0)
-        beside = replace(self.study, workload=tuple(workload), program=None, case="", own_threads=False)
-        return self._platform(self._environ_extras, beside)
-
-    def _on_its_mpi(self, side: Side) -> Side:
-        """A side on another MPI than the job's, with that one's launcher, programs and variables."""
-        environ = self._environ_of(side.mpi)
-        extras = extras_of_environment(environ)
-        shared = extras.get("shared_memory", {}) if self.study.shared_memory else {}
-        variables = {name: str(value) for name, value in environ.env_vars.items()} | shared
-        return replace(
-            side,
-            platform=self._platform(extras, self.study),
-            workload=self._workload(extras),
-            environment=variables | side.environment,
-        )
-
-    def _environ_of(self, mpi: str) -> ProgEnvironment:
-        """Another environment of this partition: ReFrame itself keeps those that are run on alone."""
-        config = runtime().site_config
-        known = config.get(f"systems/0/partitions/@{self.current_partition.name}/environs")
-        what = {name: config.get(f"environments/@{mpi}/{name}") for name in ("modules", "env_vars", "extras")}
-        if mpi not in known or what["modules"]:
-            why = "its environment loads modules" if mpi in known else f"there are {', '.join(known)}"
-            raise ReframeError(f"A side of a gate cannot run on {mpi} beside {self.current_environ.name}: {why}.")
-        return ProgEnvironment(mpi, **what)
-
-    def _workload(self, environ: dict[str, Any]) -> list[str]:
+    def workload(self, environ: dict[str, Any]) -> list[str]:
         if not self.study.workload:
             return []
         executable, *arguments = self.study.workload
-        return [str(Path(environ["bin_dir"]) / executable), *arguments, *self._settle(), *self._slowdown()]
+        return [str(Path(environ["bin_dir"]) / executable), *arguments, *self.settle(), *self._slowdown()]
 
     def _why_not(self, point: Point) -> str:
         features = self.current_partition.features
         return why_not(self.study.needs, point, features, self._partition_extras.get("cores"))
 
-    def _settle(self) -> list[str]:
+    def settle(self) -> list[str]:
         pause = self._partition_extras.get("settle_s")
         return [f"--settle-s={pause:g}"] if pause else []
 
@@ -292,10 +283,10 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         return extras | (alone if self.study.nodes == 1 else {})
 
     @property
-    def _environ_extras(self) -> dict[str, Any]:
+    def environ_extras(self) -> dict[str, Any]:
         return extras_of_environment(self.current_environ)
 
-    def _platform(self, environ: dict[str, Any], study: Study) -> Platform:
+    def platform(self, environ: dict[str, Any], study: Study) -> Platform:
         partition = self._partition_extras
         if study.own_threads:
             partition["bind"] = False
@@ -369,16 +360,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         files = [path for launch in self.plan.launches for path in records.attempts(self.records, launch.identity)]
         self.perf_variables = {
             name: sn.make_performance_function(sn.defer(value), unit)
-            for name, (value, unit) in jobs.variables(files).items()
+            for name, (value, unit) in records.performance(files).items()
         }
-
-
-def _with_its_side(launch: Launch, rounds: Rounds | None) -> Launch:
-    """With what is known of its side once the job is made."""
-    if not (launch.side and rounds):
-        return launch
-    sides = {side.name: side for side in [*rounds.sides, *([rounds.around] if rounds.around else [])]}
-    return replace(launch, side=sides[launch.side.name])
 
 
 @functools.cache
@@ -393,3 +376,12 @@ def _of_session(folder: str) -> Asked:
 _PLATFORM_EXTRAS = (
     "network", "network_measured", "emulated", "simulated", "cpus_shared", "cpus_too_few", "check_interfaces", "reap"
 )  # fmt: skip
+
+
+def registry(module: str, studies: Sequence[Study]) -> TestRegistry:
+    """A check for each of these studies, as ReFrame looks for them in this module."""
+    made = TestRegistry()
+    setattr(sys.modules[module], REGISTRY, made)
+    for study in studies:
+        rfm.simple_test(make_test(study.check_name, (WorkloadCheck,), {"study": study}, module=module))
+    return made

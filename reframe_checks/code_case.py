@@ -5,27 +5,40 @@ from __future__ import annotations
 
 import glob
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import reframe as rfm
-from reframe.core.builtins import run_before
-
 from harness import codes
-from harness.base.errors import Failure
 from harness.base.mpis import MPIS
 from harness.codes.code import Case, Code
-from harness.codes.find import Found, find, near
+from harness.codes.find import Found, every, find, near
+from harness.codes.known import CASES
 from harness.job.program import Program, another_mpi
-from reframe_checks.systems.extras import extras_of_environment
-from spack_env import site_environment as spack
 
 CODES = Path(codes.__file__).resolve().parent
 IN_ITS_PLACE = "$command"  # what a driver's own tool puts there itself
+
+
+def of_study(
+    name: str,
+    ranks: int,
+    points: Sequence[Mapping[str, Any]],
+    folder: Path,
+    environ: Mapping[str, Any],
+    loading: dict[str, str],
+) -> tuple[Program | str, dict[str, str]]:
+    """The program of this case in `folder`, with the variables that it is given; or why it cannot be run. `loading`:
+    with which a program finds this MPI."""
+    code, case = CASES[name]
+    case = replace(case, ranks=ranks)
+    found = of_mpi(every(code, case.programs(), environ.get("apps")), environ["library"], dict(os.environ) | loading)
+    if isinstance(found, str):
+        return found or code.absent(), {}
+    return program(code, case, found, points, folder, environ), environment(case, found, environ["mpi"])
 
 
 def program(
@@ -99,55 +112,3 @@ def _fill(case: Case, found: Found, folder: Path) -> str:
             return f"it lacks {patterns[0].rpartition('/')[2]}, which is installed with it ({found.path})"
         shutil.copy(source, folder)
     return ""
-
-
-# The programs of one environment, as a fixture: built with Spack where its extras say so, else looked for.
-#
-# Spack's build is ReFrame's own (build_system = "Spack"), of a site's environment (spack_env.site_environment), on the
-# login node, once for all checks of a ReFrame run.
-
-
-class Programs(rfm.CompileOnlyRegressionTest):
-    """The engine and the workloads that run under one MPI."""
-
-    descr = "the engine and the workloads for this MPI"
-    sourcesdir = None
-    build_system: Any = "CustomBuild"
-
-    @property
-    def folder(self) -> Path:
-        """Where they are."""
-        return Path(extras_of_environment(self.current_environ)["bin_dir"])
-
-    @property
-    def spack(self) -> spack.SiteEnvironment | None:
-        """The Spack environment that this ReFrame environment asks for, if it does."""
-        asked = extras_of_environment(self.current_environ).get("spack")
-        return spack.SiteEnvironment(asked["site"], spack.environment(asked["environment"])) if asked else None
-
-    @run_before("compile")
-    def choose_build_system(self) -> None:
-        """Spack's environment, or the look whether they are there."""
-        if chosen := self.spack:
-            spack.require()
-            chosen.prepare()
-            self.build_system = "Spack"
-            self.build_system.environment = str(chosen.folder)
-            self.build_system.install_opts = chosen.install_options()
-        else:
-            program = shlex.quote(str(self.folder / "progress-run"))
-            absent = shlex.quote(f"There is no {self.folder / 'progress-run'}: build it for this MPI, see bin_dir.")
-            self.build_system.commands = [f"test -x {program} || {{ echo {absent} >&2; exit 1; }}"]
-
-    def require(self, program: str) -> None:
-        """Failure unless it is there: what has been built for another study may lack it."""
-        if not (self.folder / program).is_file():
-            raise Failure(f"There is no {self.folder / program}: build it for this MPI.")
-
-    def activation(self) -> list[str]:
-        """What a job's script has before it runs them."""
-        return [f'eval "$(spack env activate --sh {self.spack.folder})"'] if self.spack else []
-
-    def built_from(self) -> dict[str, Any]:
-        """What the record must say of the build: the concrete specs and the lock's hash; empty without Spack."""
-        return self.spack.lock() if self.spack else {}

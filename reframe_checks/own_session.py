@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.job import session as sessions
-from harness.job.launch import salvage
-from harness.job.session import Asked, Session
-from reframe_checks import jobs as planning
-from reframe_checks.jobs import Job
-from reframe_checks.study import Scale, Study
+from harness.job.session import Asked, Session, salvage
+from reframe_checks.catalogue import Study
+from reframe_checks.jobs import Request, write
 from spack_env import site_environment as spack
 
 HINT = "reframe"
@@ -43,11 +41,28 @@ class Check:
     """One check on one MPI. `programs`: the folder they are in; `spack`: what they were built from, if Spack did."""
 
     study: Study
-    scale: Scale
     mpi: str
     programs: Path
     network: str
     spack: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Here:
+    """Where this ReFrame runs, as jobs.OnSystem has it."""
+
+    name: str
+    config: Path
+    partition: str
+    emulated: bool
+    files: Mapping[str, str]
+    programs: Mapping[str, Path]
+
+    def model(self) -> Mapping[str, str]:
+        return self.files
+
+    def programs_of(self, mpi: str) -> Path:
+        return self.programs[mpi]
 
 
 @dataclass
@@ -74,28 +89,24 @@ class _Open:
         else:
             self.session.facts = replace(self.session.facts, **facts)
             self.session.save()
-        planning.write(self.jobs(checks), self.session.path)
+        write(self.request(checks).jobs(), self.session.path)
         self.checks = checks
         return self.session.path
 
-    def jobs(self, checks: list[Check]) -> list[Job]:
-        """Every study on every MPI, as ./bench would run it that is asked for the same."""
-        studies = {check.study.name: check for check in checks}
-        return [
-            planning.planned(self.wanted.asked, check.study, check.scale, self.wanted.system, mpi)
-            for check in studies.values()
-            for mpi in dict.fromkeys(check.mpi for check in checks)
-        ]
+    def request(self, checks: list[Check]) -> Request[_Here]:
+        """Every study on every MPI, as ./bench is asked for the same."""
+        wanted, programs = self.wanted, {check.mpi: check.programs for check in checks}
+        asked, studies = wanted.asked, {check.study.name: check.study for check in checks}
+        here = _Here(wanted.system, Path(asked.config), asked.partition, wanted.emulated, wanted.model, programs)
+        return Request(list(studies.values()), here, list(programs), asked, wanted.scale)
 
     def _facts(self, checks: list[Check]) -> dict[str, Any]:
-        wanted, jobs, programs = self.wanted, self.jobs(checks), {check.mpi: check.programs for check in checks}
-        where = planning.Where(wanted.system, programs, wanted.emulated, wanted.model)
-        studies = dict.fromkeys(check.study.name for check in checks)
+        request = self.request(checks)
         built = {check.mpi: check.spack for check in checks if check.spack}
         return {
-            **planning.facts(wanted.asked, wanted.scale, studies, programs, jobs, where),
-            "mpis": sessions.mpi_facts(list(programs)),
-            "identity": planning.identity(wanted.asked, jobs, where),
+            **request.facts(),
+            "mpis": sessions.mpi_facts(request.mpis),
+            "identity": request.identity(),
             "network": checks[0].network,
             "spack": {"version": spack.version(), "environments": built} if built else None,
         }
@@ -104,7 +115,7 @@ class _Open:
         """Complete if every point of its jobs is measured, or known to be impossible here."""
         assert self.session is not None
         salvage(self.session.folders)
-        lacking = planning.missing(self.jobs(self.checks), self.wanted.asked.nodes, self.session.folders)
+        lacking = self.request(self.checks).missing(self.session.folders)
         self.session.finish("incomplete" if lacking else "complete")
 
 

@@ -22,7 +22,7 @@ from harness.base import process
 from harness.base.errors import Failure, UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.base.paths import IN_CLONE, ROOT
-from harness.base.steps import has_stamp, run_step, setup_lock, write_stamp
+from harness.base.process import has_stamp, run_step, setup_lock, write_stamp
 from spack_env import make_site
 from spack_env.mpi_environments import ENVIRONMENTS, Environment
 

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.evidence import Value
-from analysis.records import node_facts
+from analysis.records import frames
 from analysis.statistics.interval import Interval, simultaneous
 from analysis.subject import STRICT, Claim
 
@@ -127,11 +127,11 @@ RDMA_DRIVERS = ("mlx4", "mlx5", "hfi1", "irdma", "bnxt_re", "efa", "cxi", "qedr"
 Check = Callable[[Mapping[str, Any], pd.DataFrame], "str | None"]
 
 
-def _everywhere(check: Callable[[node_facts.Facts], str | None]) -> Check:
+def _everywhere(check: Callable[[frames.Facts], str | None]) -> Check:
     """A check of one machine as one of a session: what is required must be there on every node that ran."""
 
     def every(session: Mapping[str, Any], _: pd.DataFrame) -> str | None:
-        machines = node_facts.machines(session) or [("the session", {})]
+        machines = frames.machines(session) or [("the session", {})]
         reasons: dict[str, list[str]] = {}
         for name, facts in machines:
             if reason := check(facts):
@@ -144,7 +144,7 @@ def _everywhere(check: Callable[[node_facts.Facts], str | None]) -> Check:
 
 
 def _at_least(field: str, least: int, words: str) -> Check:
-    def check(machine: node_facts.Facts) -> str | None:
+    def check(machine: frames.Facts) -> str | None:
         value = machine.get(field)
         if not isinstance(value, int):
             return f"the session does not say how many {field.replace('_', ' ')} there are"
@@ -153,13 +153,13 @@ def _at_least(field: str, least: int, words: str) -> Check:
     return _everywhere(check)
 
 
-def _rdma(machine: node_facts.Facts) -> str | None:
+def _rdma(machine: frames.Facts) -> str | None:
     nics = machine.get("nics") or []
     drivers = [str(nic.get("driver") or "") for nic in nics if isinstance(nic, Mapping)]
     return None if any(driver.startswith(RDMA_DRIVERS) for driver in drivers) else "no network interface with RDMA"
 
 
-def _mwait(machine: node_facts.Facts) -> str | None:
+def _mwait(machine: frames.Facts) -> str | None:
     return "the CPU shows neither UMWAIT nor MWAITX" if "mwait" in machine and not machine["mwait"] else None
 
 

@@ -14,11 +14,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import catalogue
 from analysis.claims.decision import Decision, decide, missing, of_a_simulation
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
-from analysis.subject import Claim, Subject
+from analysis.subject import Claim, Subject, recorded, subjects
 from analysis.text_table import json_text
 
 PAPER = "paper"  # the scale with all points that a paper has
@@ -128,7 +127,7 @@ def table(sessions: Sequence[Path]) -> ClaimTable:
 
     Raises UsageError where a session does not exist.
     """
-    return build(load(sessions), chosen=catalogue.subjects())
+    return build(load(sessions), chosen=subjects())
 
 
 def build(
@@ -137,8 +136,8 @@ def build(
     """Decides the claims on loaded records: of `chosen` subjects, or else of those that were recorded. `evaluated` is
     evaluate(records) where it has been made already."""
     evidence = Evidence(records, evaluated)
-    subjects = catalogue.recorded(records) if chosen is None else chosen
-    return ClaimTable([row for subject in subjects for row in _subject_rows(subject, evidence)], records.cautions())
+    found = recorded(records) if chosen is None else chosen
+    return ClaimTable([row for subject in found for row in _subject_rows(subject, evidence)], records.cautions())
 
 
 def _subject_rows(subject: Subject, evidence: Evidence) -> Iterator[Row]:

@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.records import frames
-from analysis.records.disturbance import DISTURBED, disturbance, measured_s
-from analysis.records.frames import failed
+from analysis.records.frames import DISTURBED, disturbance, failed, measured_s
 from analysis.records.load import Records
 from analysis.records.read import judged_by
 

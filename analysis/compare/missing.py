@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.compare.comparison import PointVerdict
-from analysis.records import node_facts
+from analysis.records import frames
 from analysis.records.load import Records
 
 SHOWN = 5  # parts that are named; the rest is counted
@@ -97,11 +97,11 @@ def differences(base: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[list[s
     reasons: list[str] = []
     notes: list[str] = []
     for session in (base, new):
-        if not node_facts.values(session, "cpu_model"):
+        if not frames.machine_values(session, "cpu_model"):
             reasons.append(f"session {session['session']} does not say what machine it ran on")
-    for table, sentences in ((node_facts.DECISIVE, reasons), (node_facts.TOLD, notes)):
+    for table, sentences in ((frames.DECISIVE, reasons), (frames.TOLD, notes)):
         for name, words in table.items():
-            old, other = (node_facts.values(session, name) for session in (base, new))
+            old, other = (frames.machine_values(session, name) for session in (base, new))
             if old and other and old.keys() != other.keys():
                 sentences.append(f"different {words}: {_said(old)} in BASE, {_said(other)} in NEW")
     networks = [session.get("network") for session in (base, new)]

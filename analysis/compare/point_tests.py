@@ -41,10 +41,9 @@ from analysis.compare.comparison import Comparison, Judgement, PointVerdict, Ses
 from analysis.compare.matched_points import Key, Measured, agreed, measured
 from analysis.compare.missing import differences
 from analysis.errors import UsageError
-from analysis.records.disturbance import took
+from analysis.records.frames import took
 from analysis.records.load import Records, load
-from analysis.statistics.bootstrap import ratio_of_medians
-from analysis.statistics.interval import holm
+from analysis.statistics.interval import holm, ratio_of_medians
 from analysis.statistics.ranks import superiority
 from analysis.words import point_words, points_text
 

@@ -15,10 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from analysis.evidence import Evidence, Where, matching
-from analysis.figures import render, style, toolkit
-from analysis.figures.style import Plot
+from analysis.figures import render, toolkit
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot
 from analysis.records import frames
 from analysis.words import MPI_ORDER, in_order, mpi_title, seconds_text
 
@@ -74,7 +73,7 @@ def _bars(part: pd.DataFrame) -> list[tuple[str, bool, str]]:
         (mode, barrier, variant)
         for mode in in_order(part["mode"], MODES)
         for barrier in (False, True)
-        for variant in in_order(part["variant"], style.STYLES)
+        for variant in in_order(part["variant"], toolkit.STYLES)
         if len(_of(part, (mode, barrier, variant)))
     ]
 
@@ -97,7 +96,7 @@ def _drawn(spec: ByCall, part: pd.DataFrame, provenance: str, *words: str) -> Dr
         x="bar", x_label="mode and variant", y_label=spec.y_label, x_axis="words", series="call", row="call",
         say=seconds_text if spec.suffixes == ("_s",) else "{:,.0f}".format,
         words=lambda value, _: spec.calls.get(value, mpi_title(str(value))),
-        look=lambda call, _: style.curve(list(spec.calls).index(call), spec.calls[call]),
+        look=lambda call, _: toolkit.curve(list(spec.calls).index(call), spec.calls[call]),
         order=(*spec.calls, *map(_bar_name, bars)),
     )  # fmt: skip
     found = _found(spec, part, bars) + toolkit.doubt_words(part)
@@ -125,7 +124,9 @@ def _panel(spec: ByCall, axes: Axes, part: pd.DataFrame, bars: list[tuple[str, b
         if call not in present:
             continue
         heights = np.array([_height(_of(part, bar), call) for bar in bars])
-        axes.bar(range(len(bars)), heights, bottom=foot, label=words, color=style.curve(index, words).color, width=0.7)
+        axes.bar(
+            range(len(bars)), heights, bottom=foot, label=words, color=toolkit.curve(index, words).color, width=0.7
+        )
         foot += heights
     axes.set_xticks(range(len(bars)), [_bar_name(bar) for bar in bars], rotation=45, ha="right")
     axes.grid(axis="x", visible=False)

@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.evidence import Evidence, Where, matching
-from analysis.figures import style, toolkit
-from analysis.figures.style import Plot, VariantStyle, plain_words
+from analysis.figures import toolkit
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot, VariantStyle, plain_words
 from analysis.records import frames
 from analysis.words import in_order, mpi_title, seconds_text
 
@@ -94,7 +93,7 @@ class Curves:
         return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
 
     def look(self, value: Any, index: int) -> VariantStyle:
-        return style.style(str(value)) if self.series == "variant" else style.curve(index, self.words(value))
+        return toolkit.style(str(value)) if self.series == "variant" else toolkit.curve(index, self.words(value))
 
 
 def _drawn(spec: Curves, part: pd.DataFrame, provenance: str, apart: Mapping[str, Any]) -> Drawn:
@@ -108,7 +107,7 @@ def _drawn(spec: Curves, part: pd.DataFrame, provenance: str, apart: Mapping[str
         x=spec.x, x_label=spec.x_label, y_label=spec.y_label, x_axis=spec.x_axis,
         log_y=spec.log_y and bool(part["value"].gt(0).any()), series=spec.series, row=rows_of, say=spec.say,
         words=lambda value, parameter: _name(spec, value, parameter), look=spec.look, lines=spec.lines,
-        order=(*spec.order, *style.STYLES, *STATISTICS),
+        order=(*spec.order, *toolkit.STYLES, *STATISTICS),
     )  # fmt: skip
     return Drawn(name, title, caption, part, plot, f"{found}{toolkit.doubt_words(part)} {work}".strip())
 
@@ -149,4 +148,4 @@ def _name(spec: Curves, value: Any, parameter: str) -> str:
 def values(spec: Curves, column: Iterable[Any]) -> list[Any]:
     """The values without repetition: variants and those of `order` in their order, others sorted."""
     found = sorted(pd.Series(list(column)).dropna().unique(), key=lambda value: (str(type(value)), value))
-    return in_order(found, [*spec.order, *style.STYLES, *STATISTICS])
+    return in_order(found, [*spec.order, *toolkit.STYLES, *STATISTICS])

@@ -10,9 +10,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.evidence import Evidence
-from analysis.figures import style, toolkit
-from analysis.figures.style import Plot
-from analysis.figures.toolkit import Drawn
+from analysis.figures import toolkit
+from analysis.figures.toolkit import Drawn, Plot
 from analysis.records import frames
 
 
@@ -47,7 +46,7 @@ def draw(
     frame = _told_apart(frame)
     hidden = toolkit.hidden_words(frame, ["mpi", "variant", "label"])
     caption = f"{title}: {formula}. {hidden}{toolkit.interval_words(frame)} {provenance}"
-    order = (*style.STYLES, *dict.fromkeys(frame["label"]))
+    order = (*toolkit.STYLES, *dict.fromkeys(frame["label"]))
     plot = Plot("label", "", x_label, x_axis="words", lines=lines, order=order)
     return [Drawn(name, title, caption, frame, plot, said)]
 

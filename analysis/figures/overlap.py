@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Overlap against computation, where both take as long, and the time of a send against its size: as Denis, pioman, PDP
-2015, figures 7 to 9. And where overlap works: efficiency over message size and computation, as a map."""
+"""The figures of studies of overlap: against computation, where both take as long, and the time of a send against its
+size, as Denis, pioman, PDP 2015, figures 7 to 9; where overlap works, as a map over message size and computation; and a
+sweep of the engine's settings, a curve a value, and a heat map where two were swept.
+
+A setting that was swept is a parameter that points have and those of bare have not (`./bench run --set burst=1,5,20`).
+Where variant `limit` was measured at the same points but for the settings, it is a line or stands in the caption.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,20 +25,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from analysis.evidence import Evidence
-from analysis.figures import render, style, toolkit
-from analysis.figures.style import Plot, VariantStyle, plain_words
-from analysis.figures.toolkit import Drawn
-from analysis.metrics.evaluate import BY_SIZE, STUDY, at_equal, measured_ratio
+from analysis.figures import render, toolkit
+from analysis.figures.toolkit import Drawn, Plot, VariantStyle, plain_words
+from analysis.metrics.evaluate import REFERENCE, STUDY, at_equal, measured_ratio
 from analysis.metrics.formulas import COMP_EQUALS_COMM, LEAST_EFFICIENCY, METRICS
 from analysis.metrics.times import LIMIT
 from analysis.records import frames
-from analysis.words import MPI_ORDER, added_text, bytes_text, in_order, mpi_title, seconds_text
+from analysis.records.load import CALIBRATED, identity
+from analysis.words import MPI_ORDER, added_text, bytes_text, in_order, mpi_title, plain, seconds_text
 
 SEND_TIME = "send-time"
 SEND_TIME_TITLE = "Send time against message size"
 RATIO = "Overlap ratio against computation"
 EFFICIENCY = "Overlap where computation takes as long as communication"
-BY_SIZE_TITLE = "Overlap against message size, where computation takes as long as communication"
 PATTERNS = {"both": "both sides compute", "sender": "sender computes", "receiver": "receiver computes"}
 HIGHEST = 8.0  # of a ratio: what lies above is drawn at the edge, as it is off the page in any sense
 LOWEST = LEAST_EFFICIENCY  # of an efficiency: further left, the time added stands beside an arrow at the edge
@@ -44,7 +50,7 @@ def efficiency(evidence: Evidence, provenance: str) -> list[Drawn]:
     part = part[part["study"] == STUDY]
     if not len(part) or not part["value"].notna().any():
         return []
-    part = _with_added(part, evidence.metrics)
+    part = with_added(part, evidence.metrics)
     several = part["system"].nunique() > 1
     return [
         _drawn_efficiency(group, str(pattern), provenance, system if several else None)
@@ -52,36 +58,7 @@ def efficiency(evidence: Evidence, provenance: str) -> list[Drawn]:
     ]
 
 
-def efficiency_by_size(evidence: Evidence, provenance: str) -> list[Drawn]:
-    """Overlap efficiency where comp = comm, over the message size: a column an MPI, a row a pattern."""
-    part = at_equal(evidence.shown)
-    part = part[(part["study"] == BY_SIZE) & (part["metric"] == "overlap_efficiency")]
-    if not len(part) or not part["value"].notna().any():
-        return []
-    plot = Plot(
-        x="size_bytes", x_label="message size", x_axis="bytes", y_label="efficiency", row="pattern",
-        words=lambda value, name: PATTERNS.get(str(value), plain_words(value, name)), lines={"perfect": 1.0},
-        order=(*style.STYLES,), lowest=LOWEST,
-        beyond=lambda point: added_text(*(point[f"added_{name}"] for name in ("value", "low", "high"))),
-    )  # fmt: skip
-    caption = (
-        f"{BY_SIZE_TITLE}: {METRICS['overlap_efficiency'].formula}; medians, comm and comp of bare in the same "
-        f"session. {toolkit.interval_words(part)} {provenance}"
-    )
-    several = part["system"].nunique() > 1
-    return [
-        Drawn(
-            toolkit.slug("overlap_efficiency_by_size", system if several else None),
-            BY_SIZE_TITLE,
-            caption,
-            _with_added(group, evidence.metrics),
-            plot,
-        )
-        for (system,), group in frames.groups(part, ["system"])
-    ]
-
-
-def _with_added(part: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+def with_added(part: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """`part` with the time added (s) to perfect overlap and its interval, of the same points."""
     by = ["session", "system", "mpi", "study", "variant", "point"]
     added = frame.loc[frame["metric"] == "added_time", [*by, "value", "low", "high"]]
@@ -92,20 +69,20 @@ def _drawn_efficiency(part: pd.DataFrame, pattern: str, provenance: str, system:
     caption = _efficiency_caption(part, pattern, provenance)
     plot = Plot(
         x="variant", x_label="", y_label="", x_axis="words", series="size_bytes", row="metric",
-        look=_size_look, words=_efficiency_words,
-        lines={"perfect": 1.0}, order=(*style.STYLES, "overlap_efficiency", "compute_inflation"), lowest=LOWEST,
+        look=_size_look, words=_metric_words,
+        lines={"perfect": 1.0}, order=(*toolkit.STYLES, "overlap_efficiency", "compute_inflation"), lowest=LOWEST,
         hollow=lambda point: abs(point["comp_over_comm_measured"] - 1) > COMP_EQUALS_COMM,
         beyond=lambda point: added_text(*(point[f"added_{name}"] for name in ("value", "low", "high"))),
     )  # fmt: skip
     return Drawn(toolkit.slug("overlap_efficiency", pattern, system), EFFICIENCY, caption, part, plot)
 
 
-def _efficiency_words(value: Any, name: str) -> str:
-    return METRICS[value].title if name == "metric" else plain_words(value, name)
+def _metric_words(value: Any, parameter: str) -> str:
+    return METRICS[value].title if parameter == "metric" else plain_words(value, parameter)
 
 
 def _size_look(size: float, place: int) -> VariantStyle:
-    return VariantStyle(SIZE_COLORS[place % 6], style.SIZE_MARKERS[place % 6], "-", bytes_text(size))
+    return VariantStyle(SIZE_COLORS[place % 6], toolkit.SIZE_MARKERS[place % 6], "-", bytes_text(size))
 
 
 def _efficiency_caption(part: pd.DataFrame, pattern: str, provenance: str) -> str:
@@ -162,7 +139,7 @@ def _drawn_ratio(part: pd.DataFrame, size: float, provenance: str, system: Any) 
         row="pattern",
         guides={"perfect overlap": lambda x: np.maximum(1, 1 / x), "no overlap: 1 + comm / comp": lambda x: 1 + 1 / x},
         words=lambda value, name: PATTERNS.get(str(value), plain_words(value, name)),
-        order=(*PATTERNS, *style.STYLES), highest=HIGHEST,
+        order=(*PATTERNS, *toolkit.STYLES), highest=HIGHEST,
     )  # fmt: skip
     return Drawn(toolkit.slug("overlap_ratio", bytes_text(size), system), RATIO, caption, part, plot)
 
@@ -196,7 +173,7 @@ def _drawn_send_time(part: pd.DataFrame, pattern: str, provenance: str, system: 
     plot = Plot(
         x="size_bytes", x_label="message size", y_label="send time", x_axis="bytes", log_y=True, row="comp_s",
         say=seconds_text,
-        words=_send_time_words, order=tuple(style.STYLES),
+        words=_send_time_words, order=tuple(toolkit.STYLES),
         references={"perfect overlap: max(comp, comm)": "ideal", "no overlap: comp + comm": "serial"},
     )  # fmt: skip
     return Drawn(toolkit.slug("send_time", pattern, system), SEND_TIME_TITLE, caption, part, plot)
@@ -204,7 +181,7 @@ def _drawn_send_time(part: pd.DataFrame, pattern: str, provenance: str, system: 
 
 NAME = "overlap_map"
 TITLE = "Overlap efficiency over message size and computation"
-SHOWN = ("bare", "mpi-async", "adaptive", LIMIT)
+MAPPED = ("bare", "mpi-async", "adaptive", LIMIT)
 UNSURE = 0.5  # half-width of an interval beyond which a cell's colour says little
 BOX = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 SIZES, COMPUTATIONS = 4, 3  # a map of fewer is a table
@@ -222,7 +199,7 @@ class OverlapMap:
         frame = evidence.shown
         if not len(frame):
             return []
-        part = frame[(frame["metric"] == "overlap_efficiency") & frame["variant"].isin(SHOWN)]
+        part = frame[(frame["metric"] == "overlap_efficiency") & frame["variant"].isin(MAPPED)]
         part = part[part["study"] == self.study]
         several = [name for name in ("system", "session") if part[name].nunique() > 1]
         found = []
@@ -231,20 +208,20 @@ class OverlapMap:
         ):
             column = "comp_s" if "comp_s" in group and group["comp_s"].notna().any() else "comp_over_comm"
             group = group[group[column].astype(float) > 0]  # noqa: PLW2901 - without computation there is no overlap
-            if not _swept(group[group["variant"] == LIMIT], column):
+            if not _fills_a_map(group[group["variant"] == LIMIT], column):
                 group = group[group["variant"] != LIMIT]  # noqa: PLW2901 - it is swept in a few places only
-            if _swept(group, column) and group["value"].notna().any():
+            if _fills_a_map(group, column) and group["value"].notna().any():
                 named = {"system": system, "session": session}
                 names = (self.study, pattern, *(named[name] for name in several))
-                found.append(_drawn(group, column, names, provenance))
+                found.append(_drawn_map(group, column, names, provenance))
         return found
 
 
-def _swept(part: pd.DataFrame, column: str) -> bool:
+def _fills_a_map(part: pd.DataFrame, column: str) -> bool:
     return bool(part["size_bytes"].nunique() >= SIZES and part[column].nunique() >= COMPUTATIONS)
 
 
-def _drawn(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: str) -> Drawn:
+def _drawn_map(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: str) -> Drawn:
     where = ", ".join([str(names[0]), f"pattern {names[1]}", *map(str, names[2:])])
     there = part[part["status"] != "missing"]  # bare has no point of an engine's setting, and hides none
     hidden = toolkit.hidden_words(there, ["mpi", "variant", column, "size_bytes"])
@@ -256,8 +233,8 @@ def _drawn(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: 
     plot = Plot(
         x="size_bytes", x_label="message size", y_label="overlap efficiency", x_axis="bytes", series=column,
         row="variant",
-        look=lambda value, index: style.curve(index, f"computation {plain_words(value, column)}"),
-        lines={"perfect": 1.0, "one after the other": 0.0}, order=SHOWN, lowest=-1.0, highest=1.2,
+        look=lambda value, index: toolkit.curve(index, f"computation {plain_words(value, column)}"),
+        lines={"perfect": 1.0, "one after the other": 0.0}, order=MAPPED, lowest=-1.0, highest=1.2,
         caption=caption.replace("Colours end at -1 and 1; the numbers are in the CSV beside this file.",
                                 "Below -1 stands an arrow at the edge."),
     )  # fmt: skip
@@ -265,7 +242,7 @@ def _drawn(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: 
 
 
 def _paint(part: pd.DataFrame, column: str) -> Figure:
-    mpis, variants = in_order(part["mpi"], MPI_ORDER), in_order(part["variant"], SHOWN)
+    mpis, variants = in_order(part["mpi"], MPI_ORDER), in_order(part["variant"], MAPPED)
     sizes = sorted(part["size_bytes"].unique())
     computations = sorted(part[column].astype(float).unique())
     figure, axes = render.panels([1.9] * len(variants), len(mpis), sharex="col", sharey="row")
@@ -313,3 +290,120 @@ def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], comp
     step = -(-len(computations) // 7)
     axes.set_yticks(range(0, len(computations), step), [words(value) for value in computations[::step]])
     axes.grid(visible=False)
+
+
+ALONG = ("size_bytes", "comp_over_comm", "comp_s")  # what curves run along, the first of them that has two values
+BOTH = ("overlap_efficiency", "compute_inflation")
+TITLES = {"size_bytes": "message size", "comp_over_comm": "computation / communication", "comp_s": "computation (s)"}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The figures of one study: one a variant, system and point of what was not swept."""
+
+    study: str
+
+    def __call__(self, evidence: Evidence, provenance: str) -> list[Drawn]:
+        frame = evidence.metrics
+        if not len(frame):
+            return []
+        frame = frame[(frame["study"] == self.study) & frame["metric"].isin(BOTH)]
+        swept = _swept(frame, evidence.records.parameters)
+        if not swept or len(swept) > 2:
+            return []
+        limits = frame[(frame["variant"] == LIMIT) & frame["value"].notna()]
+        frame = frame[frame[list(swept)].notna().all(axis=1) & (frame["variant"] != REFERENCE)]
+        drawn: list[Drawn] = []
+        for (variant, system), part in frames.groups(frame, ["variant", "system"]):
+            name = (self.study, variant, system if frame["system"].nunique() > 1 else None)
+            along = next((axis for axis in ALONG if axis in part and part[axis].nunique() > 1), swept[0])
+            one = len(swept) == 1
+            mine = part if one else part[part["metric"] == BOTH[0]]  # over two settings only one value can be shown
+            for where, rows in _points(mine, {along, *swept} if one else swept, evidence.records.parameters):
+                if rows["value"].notna().any():
+                    limit, named = _limit_of(rows, limits, swept), (*name, where)
+                    drawn.append(
+                        _drawn_curves(rows, limit, along, swept[0], named, provenance)
+                        if one
+                        else _drawn_cells(rows, _limit_words(limit), swept, named, provenance)
+                    )
+        return drawn
+
+
+def _swept(frame: pd.DataFrame, parameters: Sequence[str]) -> list[str]:
+    """The parameters with several values that bare has not: no engine takes them there."""
+    measured = frame[frame["value"].notna()]
+    bare, others = measured[measured["variant"] == REFERENCE], measured[measured["variant"] != REFERENCE]
+    return [
+        name for name in parameters if name in frame and not bare[name].notna().any() and others[name].nunique() > 1
+    ]
+
+
+def _points(
+    part: pd.DataFrame, besides: Collection[str], parameters: Sequence[str]
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The parts that differ in nothing but `besides`, each with its other parameters in words; a session of its own
+    where an MPI has several."""
+    follows = CALIBRATED if {"comp_over_comm", "comp_s"} & set(part) else set()  # from the ratio, or the time
+    told = {*besides, *follows}
+    rest = [name for name in parameters if name in part and name not in told and part[name].nunique() > 1]
+    if (part.groupby("mpi")["session"].nunique() > 1).any():
+        rest.append("session")
+    for values, rows in frames.groups(part, rest) if rest else [((), part)]:
+        yield ", ".join(f"{name} {plain_words(value, name)}" for name, value in zip(rest, values, strict=True)), rows
+
+
+def _limit_of(part: pd.DataFrame, limits: pd.DataFrame, swept: Sequence[str]) -> pd.DataFrame:
+    """The rows of variant limit at the points of `part` but for the settings, which it has not."""
+    there = {
+        identity({name: value for name, value in json.loads(point).items() if name not in swept})
+        for point in part["point"].unique()
+    }
+    same = limits["point"].isin(there)
+    for name in ("session", "system", "mpi"):
+        same &= limits[name].isin(part[name].unique())
+    return limits[same]
+
+
+def _limit_words(limits: pd.DataFrame) -> str:
+    """What the limit reaches where each MPI has one point: nothing where it was not measured."""
+    there = limits[limits["metric"] == BOTH[0]].drop_duplicates("mpi")
+    said = [f"{mpi_title(str(row['mpi']))} {plain(row['value'])}" for row in frames.rows(there)]
+    return f"Efficiency of the limit, the same without MPI: {', '.join(said)}. " if said else ""
+
+
+def _drawn_curves(
+    part: pd.DataFrame, limits: pd.DataFrame, along: str, swept: str, name: tuple[Any, ...], provenance: str
+) -> Drawn:
+    title = f"{name[1]} with {swept} swept"
+    limit_words = _limit_words(limits) if along == swept else ""
+    caption = (
+        f"{title}, {', '.join(filter(None, map(str, name)))}. {limit_words}{toolkit.interval_words(part)} {provenance}"
+    )
+    points = pd.concat([part, limits]) if along != swept and len(limits) else part
+    x = along
+    if along == "comp_over_comm":
+        x, points = "measured", points.assign(measured=measured_ratio(points))
+    plot = Plot(
+        x=x, place=along, x_label=TITLES.get(along, along), y_label="value",
+        x_axis="bytes" if along == "size_bytes" else "log",
+        series=swept if along != swept else "variant", row="metric", order=BOTH, words=_metric_words,
+        look=lambda value, index: toolkit.curve(index, swept if along == swept else f"{swept} {value:g}"),
+    )  # fmt: skip
+    return Drawn(toolkit.slug("sweep", swept, *name), title, caption, points, plot)
+
+
+def _drawn_cells(
+    part: pd.DataFrame, limit_words: str, swept: Sequence[str], name: tuple[Any, ...], provenance: str
+) -> Drawn:
+    x, y = swept
+    title = f"{name[1]} over {x} and {y}"
+    caption = (
+        f"{title}, {', '.join(filter(None, map(str, name)))}: {METRICS[BOTH[0]].formula}, medians; a cross is a "
+        f"setting without a value. {limit_words}{provenance}"
+    )
+    plot = Plot(
+        x=x, x_label=x, y_label="overlap efficiency", series=y, cells=1.0, say="{:.2f}".format,
+        look=lambda value, index: toolkit.curve(index, f"{y} {value:g}"),
+    )  # fmt: skip
+    return Drawn(toolkit.slug("sweep", *swept, *name), title, caption, part, plot)

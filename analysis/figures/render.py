@@ -8,8 +8,9 @@ Categories stand one below the other, values to the right. Nothing here uses pyp
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -24,15 +25,15 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from analysis.figures import style
-from analysis.figures.style import Plot, VariantStyle
+from analysis.figures import toolkit
+from analysis.figures.toolkit import Drawn, Plot, VariantStyle
 from analysis.metrics.times import LIMIT
 from analysis.records import frames
 from analysis.words import mpi_title
 
 Array = npt.NDArray[np.float64]
 BAD_MARKS = ("failed", "timeout", "skipped", "missing", "damaged")
-GUIDES = (style.IDEAL, style.SERIAL)
+GUIDES = (toolkit.IDEAL, toolkit.SERIAL)
 SIDE_BY_SIDE = 3  # panels of a figure that has one column
 LONG = 6  # characters of a place that was asked for
 MANY = 8  # places beyond which an axis is marked at round numbers
@@ -42,31 +43,41 @@ NO_VALUE = "no value: failed, skipped, not measured"
 COLORS = LinearSegmentedColormap.from_list("overlap", ["#D55E00", "#f9e3d3", "#ffffff", "#9ecae1", "#08519c"])
 
 
-def draw(points: pd.DataFrame, plot: Plot, caption: str, simulated: bool = False) -> Figure:
-    """The figure that the description and the points make."""
-    return finished(_Painter(points.reset_index(drop=True), plot).figure, caption, simulated)
-
-
-def finished(paint: Callable[[], Figure], caption: str, simulated: bool = False) -> Figure:
-    """What `paint` draws, in the project's look, with the caption below so that the picture alone can be judged; where
-    `simulated` hatched, with the word: nothing in it was measured."""
-    with mpl.rc_context(style.RC):
-        figure = paint()
-        if simulated:
+def figure_of(drawn: Drawn) -> Figure:
+    """What is drawn, in the project's look, with the caption below so that the picture alone can be judged; where a
+    model predicted some of it hatched, with the word: nothing in it was measured."""
+    with mpl.rc_context(toolkit.RC):
+        figure = drawn.paint() if drawn.paint else _Painter(drawn.points.reset_index(drop=True), drawn.plot).figure()
+        if drawn.simulated:
             for axes in figure.axes:
-                axes.patch.set(hatch="///", edgecolor=style.HATCH, linewidth=0)
+                axes.patch.set(hatch="///", edgecolor=toolkit.HATCH, linewidth=0)
             figure.axes[0].annotate("simulated", (0.02, 0.02), xycoords="axes fraction", fontsize=8, style="italic",
-                                    color=style.SIMULATED, zorder=9)  # fmt: skip
+                                    color=toolkit.SIMULATED, zorder=9)  # fmt: skip
         for said in figure.findobj(Text):
             said.set_parse_math(False)  # a `$` is the user's
-        below = textwrap.fill(caption, 150)
+        below = textwrap.fill(drawn.caption, 150)
         figure.supxlabel(below, fontsize=5.8, color="#555555", x=0.01, ha="left", parse_math=False)
     return figure
 
 
+def save(drawn: Drawn, folder: Path) -> dict[str, Path]:
+    """Writes NAME.png, NAME.svg, NAME.pdf, NAME.csv (the drawn points) into `folder`; returns them by suffix."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {suffix: folder / f"{drawn.name}.{suffix}" for suffix in ("png", "svg", "pdf", "csv")}
+    figure = figure_of(drawn)
+    with mpl.rc_context(toolkit.RC):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once: that is most of the time of a save
+        figure.savefig(paths["png"], dpi=200, metadata={"Software": None})
+        figure.savefig(paths["svg"], metadata={"Date": None, "Description": drawn.caption, "Creator": None})
+        figure.savefig(paths["pdf"], metadata={"CreationDate": None, "Subject": drawn.caption, "Creator": None})
+    drawn.points.to_csv(paths["csv"], index=False)
+    return paths
+
+
 def panels(heights: Sequence[float], columns: int, **shared: Any) -> tuple[Figure, npt.NDArray[Any]]:
     """A page-wide grid of axes, a row of each height in inches."""
-    figure = Figure(figsize=(style.PAGE_WIDTH, sum(heights) + 0.9), layout="constrained")
+    figure = Figure(figsize=(toolkit.PAGE_WIDTH, sum(heights) + 0.9), layout="constrained")
     axes = figure.subplots(len(heights), columns, squeeze=False, gridspec_kw={"height_ratios": list(heights)}, **shared)
     return figure, axes
 
@@ -152,9 +163,9 @@ class _Painter:
         plot, points = self.plot, self.points
         labels = (*plot.lines, *plot.references) if plot.flat else (*plot.guides, *plot.references, *plot.lines)
         found: dict[str, dict[str, Any]] = {label: GUIDES[index % 2] for index, label in enumerate(labels)}
-        found |= dict.fromkeys(plot.upright, style.UPRIGHT)
+        found |= dict.fromkeys(plot.upright, toolkit.UPRIGHT)
         limit = "variant" in points and points.loc[points["variant"] == LIMIT, "value"].notna().any()
-        return found | ({style.LIMIT_LABEL: style.LIMIT} if limit and not plot.flat else {})
+        return found | ({toolkit.LIMIT_LABEL: toolkit.LIMIT} if limit and not plot.flat else {})
 
     def _curves(self, axes: Axes, part: pd.DataFrame, curves: Mapping[Any, VariantStyle], _: Sequence[Any]) -> bool:
         """Curves over a numeric axis; True if a cross was drawn, for what has no value."""
@@ -162,7 +173,7 @@ class _Painter:
         self._guides(axes, part)
         if "variant" in part:
             limit = one_a_place(part[part["variant"] == LIMIT], plot.place or plot.x).sort_values(plot.x)
-            axes.plot(limit[plot.x].to_numpy(float), limit["value"].to_numpy(float), **style.LIMIT)
+            axes.plot(limit[plot.x].to_numpy(float), limit["value"].to_numpy(float), **toolkit.LIMIT)
         for value, look in curves.items():
             mine = one_a_place(part[part[plot.series] == value], plot.place or plot.x).sort_values(plot.x)
             x = mine[plot.x].to_numpy(float)
@@ -187,7 +198,7 @@ class _Painter:
             axes.axhline(height, **GUIDES[index % 2])
         for places in plot.upright.values():
             for place in places:
-                axes.axvline(place, **style.UPRIGHT)
+                axes.axvline(place, **toolkit.UPRIGHT)
 
     def _x_axis(self, axes: Axes) -> None:
         plot = self.plot
@@ -252,7 +263,7 @@ class _Painter:
                 crossed |= self._mark(axes, point, places.index(point[plot.x]) + shift, look)
         names = [plot.words(place, plot.x).replace("\n", " ") for place in places]
         for tick, place in zip(axes.set_yticks(range(len(places)), names), places, strict=False):
-            if plot.x == "variant" and style.style(str(place)).strong:
+            if plot.x == "variant" and toolkit.style(str(place)).strong:
                 tick.label1.set_fontweight("bold")
         axes.set_ylim(len(places) - 0.5, -0.5)
         axes.grid(axis="y", visible=False)

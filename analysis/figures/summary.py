@@ -21,7 +21,7 @@ import pandas as pd
 from analysis.evidence import SETTING, Evidence
 from analysis.records import frames
 from analysis.records.load import parameter_columns
-from analysis.statistics.bootstrap import of_medians
+from analysis.statistics.interval import of_medians
 
 NOTHING = {"value": float("nan"), "low": float("nan"), "high": float("nan"), "interval": "no value"}
 COLUMNS = [*SETTING, "study", "variant", "point", "statistic", *NOTHING, "status", "reason", "converged"]

@@ -32,9 +32,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from analysis.figures import style, toolkit
-from analysis.figures.style import Plot
-from analysis.figures.toolkit import Drawn
+from analysis.figures import toolkit
+from analysis.figures.render import save
+from analysis.figures.toolkit import Drawn, Plot
 from analysis.gate.store import Entry
 from analysis.junit import writable
 from analysis.statistics.interval import holm
@@ -152,7 +152,7 @@ def _search() -> Any:
 
 
 FILE = "history.json"
-LOOK = style.curve(0, "a gate, with the interval of its ratio")
+LOOK = toolkit.curve(0, "a gate, with the interval of its ratio")
 LABEL = "candidate / baseline"
 
 
@@ -175,7 +175,7 @@ class Told:
 def write(entries: Sequence[Entry], found: Sequence[Change], folder: Path) -> list[Path]:
     """A figure a series, as PNG, SVG, PDF and CSV, and history.json; gives the figures. Raises OSError."""
     every = [_told(key, gates, [one for one in found if one.key == key]) for key, gates in series(entries).items()]
-    written = [toolkit.save(draw(one), folder)["png"] for one in every]
+    written = [save(draw(one), folder)["png"] for one in every]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FILE).write_text(json.dumps([_content(one) for one in every], indent=1) + "\n")
     return written

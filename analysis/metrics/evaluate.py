@@ -39,10 +39,9 @@ from analysis.metrics.times import (
     rank_samples,
     tail_columns,
 )
-from analysis.records.disturbance import disturbance, measured_s
-from analysis.records.frames import failed, groups, unique
+from analysis.records.frames import disturbance, failed, groups, measured_s, unique
 from analysis.records.load import Records, parameter_columns
-from analysis.statistics.bootstrap import effective_groups, exceeds_effect, interval
+from analysis.statistics.interval import effective_groups, exceeds_effect, interval
 
 STUDY, BY_SIZE = "overlap-ratio", "overlap-by-size"
 

@@ -35,11 +35,19 @@ import pandas as pd
 
 from analysis.metrics.formulas import Metric, Times, as_float, divide
 from analysis.records import frames
-from analysis.records.disturbance import took
+from analysis.records.frames import took
 from analysis.records.load import Records, identity
 from analysis.records.read import ARMED, PAUSED
-from analysis.statistics.bootstrap import Draws, Group, effective_groups, interval, resampled_medians
-from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, median_interval
+from analysis.statistics.interval import (
+    ENOUGH_LAUNCHES,
+    Draws,
+    Group,
+    Interval,
+    effective_groups,
+    interval,
+    median_interval,
+    resampled_medians,
+)
 from analysis.statistics.pairs import ratio_of_pairs
 
 Array = npt.NDArray[np.float64]

@@ -26,17 +26,17 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 
-from analysis.catalogue import of_paper, published, subjects
 from analysis.claims.table import ClaimTable, build
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
-from analysis.figures import style, toolkit
+from analysis.figures import toolkit
+from analysis.figures.render import figure_of
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
 from analysis.statistics.interval import Interval
-from analysis.subject import Measure, Subject
+from analysis.subject import Measure, Subject, of_paper, published, subjects
 from analysis.words import mpi_title, plain, seconds_text, text
-from harness.base import archive
+from harness.base import paths
 
 Value = float | int | str | Interval
 NUMBER = re.compile(r"\[([^\]]+)\]")
@@ -216,8 +216,8 @@ class Picture:
 
     def _repr_png_(self) -> bytes:
         file = io.BytesIO()
-        with mpl.rc_context(style.RC):
-            self.drawn.figure.savefig(file, dpi=130)
+        with mpl.rc_context(toolkit.RC):
+            figure_of(self.drawn).savefig(file, dpi=130)
         return file.getvalue()
 
 
@@ -233,7 +233,7 @@ def folders(name: str) -> list[Path]:
     """Sessions' folders by a path, from here or from the repository, or by a name; an archive's are all that it has."""
     results = Path(os.environ.get("OVERLAP_BENCH_RESULTS", ROOT / "results"))
     for path in (Path(name), ROOT / name, results / name):
-        if (found := archive.sessions_of(path))[0].is_dir():
+        if (found := paths.sessions_of(path))[0].is_dir():
             return found
     raise UsageError(f"{name}: no such session; give a folder like results/<session>, or latest")
 

@@ -15,8 +15,7 @@ import pandas as pd
 
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
-from analysis.statistics.bootstrap import middle, ratio_of_medians
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import Interval, middle, ratio_of_medians
 
 PREFIX = "cross-check-"
 ALONE, OVERLAP = "alone: ", "overlap: "  # before a collective's name and size

@@ -25,8 +25,7 @@ from analysis.other_tools.agreement import (
     metrics_of,
 )
 from analysis.other_tools.samples import at, of_tool, until_all_are_done, whole
-from analysis.statistics.bootstrap import middle
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import Interval, middle
 from analysis.words import bytes_text
 
 ASYNC = f"{PREFIX}imb-async"

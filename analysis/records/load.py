@@ -23,10 +23,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.errors import UsageError
-from analysis.records import node_facts
-from analysis.records.disturbance import NOISE_FIELDS, disturbance, took
+from analysis.records import frames
+from analysis.records.frames import NOISE_FIELDS, disturbance, took
 from analysis.records.read import LaunchFile, Problem, Shapes, declared, read
-from harness.base import archive
+from harness.base import paths
 
 Array = npt.NDArray[Any]
 SHOWN = 3  # problems said in a sentence; `Records.problems` has all
@@ -126,7 +126,7 @@ class Records:
             first = "; ".join(map(str, self.problems[:SHOWN]))
             said.append(f"{len(self.problems)} problems in the files, the first: {first}.")
         measured = [session for session in self.sessions if not self.simulated(session["session"])]
-        return said + [caution for session in measured for caution in node_facts.cautions(session)]
+        return said + [caution for session in measured for caution in frames.machine_cautions(session)]
 
     def disturbed(self) -> list[str]:
         """Of each session beside which something else ran, that it did."""
@@ -160,12 +160,12 @@ def _spread(column: pd.Series[Any], of_point: Array, owner: Array) -> pd.Categor
 def load(sessions: Sequence[Path]) -> Records:
     """Loads session folders (`results/<session>`), folders of record files, or single record files.
 
-    A kept session does as well, and one with several is all of them (harness/base/archive.py). Raises UsageError where
+    A kept session does as well, and one with several is all of them (harness/base/paths.py). Raises UsageError where
     a path does not exist or is neither. An empty session loads: it says so in `problems`.
     """
     builder = _Builder()
     for path in sessions:
-        for folder in archive.sessions_of(Path(path)):
+        for folder in paths.sessions_of(Path(path)):
             builder.add_session(folder)
     return builder.build()
 
@@ -218,7 +218,9 @@ class _Builder:
         if not found and provenance.get("studies") != []:  # ./bench engine-costs may have none
             self.problem(path, "no record files: nothing was measured here, or the run ended before its first launch")
         hosts = [host for launch in self.launches[before:] for host in launch["hosts"]]
-        provenance["nodes"], provenance["undescribed"] = node_facts.that_ran(node_facts.read(path, self.problem), hosts)
+        provenance["nodes"], provenance["undescribed"] = frames.that_ran(
+            frames.described_nodes(path, self.problem), hosts
+        )
         missing = sorted(set(map(str, provenance.get("expected") or [])) - found)
         if missing:
             shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
@@ -231,7 +233,7 @@ class _Builder:
         loaded: Any = {}
         if path.is_dir():
             try:
-                loaded = json.loads(archive.of_today(file.read_bytes()))
+                loaded = json.loads(paths.of_today(file.read_bytes()))
             except FileNotFoundError:
                 self.problem(file, "missing: what machine and network this was is not known")
             except (OSError, ValueError) as error:

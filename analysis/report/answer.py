@@ -21,7 +21,7 @@ from analysis.evidence import Evidence
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.times import PARTS
 from analysis.records import frames
-from analysis.records.disturbance import took
+from analysis.records.frames import took
 from analysis.statistics.interval import Interval, simultaneous
 from analysis.studies import program
 from analysis.words import MPI_ORDER, bytes_text, change_text, in_order, mpi_title, seconds_text

@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from analysis.figures.style import Plot, VariantStyle
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot, VariantStyle
 from analysis.records import frames
 from analysis.words import MPI_ORDER, in_order
 

@@ -8,12 +8,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from analysis.catalogue import recorded
 from analysis.claims.decision import Decision
 from analysis.claims.table import ClaimTable, Row
 from analysis.evidence import Evidence, Value
 from analysis.figures.toolkit import Drawn
-from analysis.subject import OPERATORS, Cause, Subject
+from analysis.subject import OPERATORS, Cause, Subject, recorded
 from analysis.words import mpi_title
 
 AGAINST = f"points to {Decision.NOT_REPRODUCED.value}"

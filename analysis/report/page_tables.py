@@ -18,8 +18,8 @@ import pandas as pd
 from analysis.claims.table import ClaimTable
 from analysis.metrics.formulas import METRICS, efficiency_says_little
 from analysis.metrics.times import rounds_words
-from analysis.records import frames, node_facts
-from analysis.records.disturbance import took
+from analysis.records import frames
+from analysis.records.frames import took
 from analysis.records.load import Records
 from analysis.report.answer import time_bar
 from analysis.words import added_text, bytes_text, mpi_title, point_words, points_text, seconds_text, text
@@ -311,7 +311,7 @@ def noise(records: Records) -> Table:
 
 def session(facts: dict[str, Any]) -> Table:
     """A session's provenance as name and value; what the harness did not say is not there."""
-    shown = {**facts, "nodes": node_facts.alike(facts.get("nodes") or [])}
+    shown = {**facts, "nodes": frames.alike_machines(facts.get("nodes") or [])}
     rows = [
         [name, value]
         for name, value in _flat(shown)

@@ -12,19 +12,19 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.catalogue import draw_all, of_paper, published
 from analysis.claims.decision import Decision
 from analysis.claims.table import ClaimTable, Row, build
 from analysis.errors import Failure
 from analysis.evidence import Choice, Evidence
 from analysis.figures import intervals, toolkit
+from analysis.figures.render import save
 from analysis.figures.toolkit import Drawn, mark_simulated
 from analysis.records import frames
 from analysis.records.load import Records
 from analysis.report import chart, page_tables
 from analysis.report.points import Points
 from analysis.report.report import environment, folder_of, load_sessions, named, pictures, write_whole
-from analysis.subject import OPERATORS, Subject
+from analysis.subject import OPERATORS, Subject, draw_all, of_paper, published
 from analysis.words import bytes_text, mpi_title, seconds_text, text
 
 THEIRS = "the paper"
@@ -70,7 +70,7 @@ def write_paper(name: str, session_dirs: Sequence[Path], out_dir: Path | None = 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for drawn in (*ours, *(one_claim.drawn for one_claim in both if one_claim.drawn)):
-            toolkit.save(drawn, folder / "figures")
+            save(drawn, folder / "figures")
         table = pd.DataFrame([row for one_claim in both for row in one_claim.rows], columns=COLUMNS)
         write_whole(folder / f"paper-{name}.csv", table.to_csv(index=False))
         return write_whole(folder / f"paper-{name}.html", page)

@@ -14,7 +14,7 @@ from analysis.evidence import COLUMN, Choice, values
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import LEAST_EFFICIENCY
 from analysis.records import frames
-from analysis.records.disturbance import took
+from analysis.records.frames import took
 from analysis.records.load import Records
 from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 

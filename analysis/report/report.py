@@ -13,11 +13,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from analysis.catalogue import draw_all
 from analysis.claims.table import build
 from analysis.errors import Failure, UsageError
 from analysis.evidence import Choice, Evidence
 from analysis.figures import toolkit
+from analysis.figures.render import save
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS
 from analysis.records.load import Records, load
@@ -26,7 +26,8 @@ from analysis.report.answer import heading, of_programs
 from analysis.report.findings import sections
 from analysis.report.points import Points, options
 from analysis.report.sentences import Verdict, verdict
-from harness.base import archive
+from analysis.subject import draw_all
+from harness.base import paths
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,7 +73,7 @@ def build_report(
     tell("drawing the figures and the report ...")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files = [toolkit.save(figure, folder / "figures") for figure in drawn]
+        files = [save(figure, folder / "figures") for figure in drawn]
         path = write_whole(folder / "report.html", render(evidence, said, drawn, folder))
     except OSError as error:
         raise Failure(f"{folder}: the report cannot be written here ({error.strerror or error})") from error
@@ -170,7 +171,7 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
 
 def named(path: str) -> str:
     """A session as a shell's command names it: by its name among the results, from the repository if it is there."""
-    folder = archive.name_of(Path(path))
+    folder = paths.name_of(Path(path))
     if folder.parent.name == "results":
         return shlex.quote(folder.name)
     return shlex.quote(str(folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder))

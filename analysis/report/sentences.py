@@ -19,10 +19,9 @@ from analysis.metrics.formulas import COMP_EQUALS_COMM, efficiency_says_little
 from analysis.metrics.times import LIMIT, rounds_words
 from analysis.metrics.times import doubts as limit_doubts
 from analysis.records import frames
-from analysis.records.disturbance import took
+from analysis.records.frames import took
 from analysis.report.answer import ENGINE_ORDER, HIDES_LITTLE, Answer, Setting, answers, heading, settings
-from analysis.statistics.bootstrap import WIDE
-from analysis.statistics.interval import ENOUGH_LAUNCHES
+from analysis.statistics.interval import ENOUGH_LAUNCHES, WIDE
 from analysis.words import added_text, bytes_text, in_order, plain, point_words, seconds_text
 
 # Overlap efficiency from which / below which an MPI counts as progressing / not.

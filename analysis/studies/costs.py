@@ -18,8 +18,7 @@ from analysis.evidence import SETTING, Evidence, Value
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
-from analysis.statistics.bootstrap import difference_of_medians, middle
-from analysis.statistics.interval import NO_VALUE, Interval
+from analysis.statistics.interval import NO_VALUE, Interval, difference_of_medians, middle
 from analysis.subject import Claim, Subject
 from analysis.tables import failure, page, times
 from analysis.text_table import markdown

@@ -44,8 +44,7 @@ from analysis.other_tools.agreement import (
 from analysis.other_tools.overheads import ASYNC, ASYNC_STUDIES, overheads
 from analysis.other_tools.samples import as_theirs, at, of_tool, standing_alone, until_all_are_done, whole
 from analysis.records import frames
-from analysis.statistics.bootstrap import middle
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import Interval, middle
 from analysis.subject import Subject
 from analysis.tables import numbers
 from analysis.words import bytes_text, seconds_text

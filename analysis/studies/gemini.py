@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.evidence import Evidence
-from analysis.figures import style, toolkit
+from analysis.figures import toolkit
 from analysis.figures.calls import ByCall
 from analysis.figures.curves import Curves
-from analysis.figures.style import Plot
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot
 from analysis.measures import Difference, MetricAt, OfAll, Ratio
 from analysis.metrics.evaluate import measured_ratio
 from analysis.records import frames
@@ -66,7 +65,7 @@ def _drawn_runtime(spec: Runtime, part: pd.DataFrame, provenance: str, system: A
         x="x", place="point", x_label="computation / communication", y_label="total / comm", x_axis="number",
         row="halo",
         guides={"flat until comp = comm": lambda x: np.maximum(1, x), "no overlap: 1 + comp / comm": lambda x: 1 + x},
-        order=tuple(style.STYLES),
+        order=tuple(toolkit.STYLES),
     )  # fmt: skip
     return Drawn(name, spec.title, caption, part, plot, _found_runtime(part) + toolkit.doubt_words(part))
 

@@ -17,7 +17,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.statistics.interval import NO_VALUE
 from analysis.subject import Claim, Subject
-from analysis.tables import BASE, PREFIX, Harm, Row, numbers, page, pooled, ratios, rows
+from analysis.tables import BASE, Harm, Row, numbers, page, pooled, ratios, rows
 from analysis.text_table import markdown
 
 HEAD = """# Harm

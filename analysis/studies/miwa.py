@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from analysis.evidence import Evidence, Value
-from analysis.figures import style, toolkit
+from analysis.figures import toolkit
 from analysis.figures.curves import Curves
-from analysis.figures.style import Plot
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot
 from analysis.measures import Ratio
 from analysis.records import frames
 from analysis.subject import Claim, Subject
@@ -75,7 +74,7 @@ def _drawn(spec: Detection, place: str, part: pd.DataFrame, system: str | None, 
     plot = Plot(
         x="cpu_share", x_label="share of a CPU taken by the waiting thread", y_label="", x_axis="number", log_y=True,
         series="detection", row="quantity", words=lambda value, _: QUANTITIES.get(str(value), mpi_title(str(value))),
-        look=lambda method, _: style.curve(ORDER.index(method), method), joined=False, order=ORDER,
+        look=lambda method, _: toolkit.curve(ORDER.index(method), method), joined=False, order=ORDER,
         say="{:.3g}".format if place else seconds_text,
     )  # fmt: skip
     name = toolkit.slug(spec.study.replace("-", "_"), place, system)

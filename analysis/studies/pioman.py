@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from analysis.figures.curves import Curves
-from analysis.figures.overlap import SEND_TIME, OverlapMap, efficiency, ratio, send_time
-from analysis.figures.sweep import Sweep
+from analysis.figures.overlap import SEND_TIME, OverlapMap, Sweep, efficiency, ratio, send_time
 from analysis.measures import Growth, MetricAt, Nanoseconds, OfAll, Ratio
 from analysis.metrics.evaluate import STUDY
 from analysis.subject import Cause, Claim, Subject

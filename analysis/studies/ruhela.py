@@ -15,14 +15,12 @@ import pandas as pd
 from analysis.evidence import SETTING, Array, Evidence, Value
 from analysis.figures import intervals, toolkit
 from analysis.figures.curves import Curves
-from analysis.figures.style import Plot
-from analysis.figures.sweep import Sweep
-from analysis.figures.toolkit import Drawn
+from analysis.figures.overlap import Sweep
+from analysis.figures.toolkit import Drawn, Plot
 from analysis.measures import MetricAt, OfAll, Ratio
 from analysis.records import frames
 from analysis.records.frames import failed, partly, unmeasured
-from analysis.statistics.bootstrap import ratio_of_medians
-from analysis.statistics.interval import NO_VALUE, Interval, simultaneous
+from analysis.statistics.interval import NO_VALUE, Interval, ratio_of_medians, simultaneous
 from analysis.subject import Cause, Claim, Subject
 from analysis.tables import numbers
 from analysis.words import bytes_text, mpi_title, plain, point_words

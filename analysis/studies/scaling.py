@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.evidence import SETTING, Evidence
-from analysis.figures import style, toolkit
-from analysis.figures.style import Plot, plain_words
+from analysis.figures import toolkit
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot, plain_words
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
 from analysis.subject import Subject
@@ -124,7 +123,7 @@ class Scaling:
         of_saved = Plot(
             x="ranks", x_label="ranks", y_label="time saved, of bare's", series="what", row="variant",
             say=lambda value: f"{100 * value:.0f} %", order=tuple(shown),
-            look=lambda what, index: style.curve(index, _short(what)),
+            look=lambda what, index: toolkit.curve(index, _short(what)),
         )  # fmt: skip
         return [
             Drawn(name, self.title, caption, self._with_strong(part), plot, found),
@@ -193,7 +192,7 @@ class SettingsMap:
         plot = Plot(
             x="ranks", x_label="ranks", y_label=LABEL, series="row", row="what", cells=PERFECT,
             say=lambda value: f"{100 * value:.0f} %", order=tuple(table_of(part).index),
-            look=lambda value, index: style.curve(index, str(value)),
+            look=lambda value, index: toolkit.curve(index, str(value)),
             words=lambda value, name: mpi_title(str(value)) if name == "mpi" else str(value),
         )  # fmt: skip
         drawn = part.assign(value=part["saved"], low=np.nan, high=np.nan, interval=NO_INTERVAL)

@@ -16,8 +16,7 @@ from analysis.evidence import SETTING, Array, Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
-from analysis.statistics.bootstrap import middle, ratio_of_medians
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import Interval, middle, ratio_of_medians
 from analysis.subject import Subject
 from analysis.tables import numbers
 

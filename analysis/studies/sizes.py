@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
-from analysis.figures.overlap import OverlapMap, efficiency_by_size
+from analysis.evidence import Evidence
+from analysis.figures import toolkit
+from analysis.figures.overlap import LOWEST, PATTERNS, OverlapMap, with_added
+from analysis.figures.toolkit import Drawn, Plot, plain_words
 from analysis.measures import MetricAt, Ratio
-from analysis.metrics.evaluate import BY_SIZE
+from analysis.metrics.evaluate import BY_SIZE, at_equal
+from analysis.metrics.formulas import METRICS
+from analysis.records import frames
 from analysis.subject import Claim, Subject
-from analysis.words import bytes_text
+from analysis.words import added_text, bytes_text
 
 HIDDEN_BY_THE_MPI = ("mpich", "intel-mpi")  # over TCP, up to 1 MB
 
@@ -48,7 +53,39 @@ def _no_longer(size: int) -> Claim:
     )
 
 
+TITLE = "Overlap against message size, where computation takes as long as communication"
+
+
+def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Overlap efficiency where comp = comm, over the message size: a column an MPI, a row a pattern."""
+    part = at_equal(evidence.shown)
+    part = part[(part["study"] == BY_SIZE) & (part["metric"] == "overlap_efficiency")]
+    if not len(part) or not part["value"].notna().any():
+        return []
+    plot = Plot(
+        x="size_bytes", x_label="message size", x_axis="bytes", y_label="efficiency", row="pattern",
+        words=lambda value, name: PATTERNS.get(str(value), plain_words(value, name)), lines={"perfect": 1.0},
+        order=(*toolkit.STYLES,), lowest=LOWEST,
+        beyond=lambda point: added_text(*(point[f"added_{name}"] for name in ("value", "low", "high"))),
+    )  # fmt: skip
+    caption = (
+        f"{TITLE}: {METRICS['overlap_efficiency'].formula}; medians, comm and comp of bare in the same "
+        f"session. {toolkit.interval_words(part)} {provenance}"
+    )
+    several = part["system"].nunique() > 1
+    return [
+        Drawn(
+            toolkit.slug("overlap_efficiency_by_size", system if several else None),
+            TITLE,
+            caption,
+            with_added(group, evidence.metrics),
+            plot,
+        )
+        for (system,), group in frames.groups(part, ["system"])
+    ]
+
+
 CLAIMS = (*map(_hidden, (65536, 262144)), *map(_no_longer, (65536, 262144, 1048576)))
 SUBJECTS = (
-    Subject("sizes", ("overlap-by-size",), "", "overlap against message size", CLAIMS, (efficiency_by_size, OverlapMap(BY_SIZE))),
+    Subject("sizes", ("overlap-by-size",), "", "overlap against message size", CLAIMS, (draw, OverlapMap(BY_SIZE))),
 )

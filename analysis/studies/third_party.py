@@ -14,8 +14,7 @@ from analysis.evidence import Evidence
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
-from analysis.statistics.bootstrap import ratio_of_medians
-from analysis.statistics.interval import NO_VALUE
+from analysis.statistics.interval import NO_VALUE, ratio_of_medians
 from analysis.subject import Subject
 from analysis.tables import BASE, Cell, Harm, Row, numbers, pooled, rows, tell
 from analysis.text_table import markdown

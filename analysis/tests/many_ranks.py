@@ -12,9 +12,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from harness.base import archive
+from harness.base import paths
 
-KEPT = archive.folder_of(Path(__file__).resolve().parents[2] / "results" / "reference" / "demo")
+KEPT = paths.folder_of(Path(__file__).resolve().parents[2] / "results" / "reference" / "demo")
 RECORDS = ("mpich.*.bare", "mpich.*.adaptive")
 SIZE_BYTES = 4 << 20
 

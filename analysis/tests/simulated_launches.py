@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulated launches whose true median is known, and how often the intervals hold it (nominal 95 %).
 
-The method's one parameter, bootstrap.NARROWING, was chosen with the distributions marked as chosen; the others were not
+The method's one parameter, interval.NARROWING, was chosen with the distributions marked as chosen; the others were not
 looked at until it was fixed. Samples within a launch are skewed to the right, as times are. The truth is the median
 over all launches that there could be, found from a million of them. No interval of a median of launches of two kinds
 can hold it as often (the median itself jumps from one kind to the other): intervals over such launches say so.
@@ -17,16 +17,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.statistics.bootstrap import (
+from analysis.statistics.interval import (
+    ENOUGH_LAUNCHES,
     Group,
+    Interval,
     effective_groups,
     effective_groups_of,
     interval,
     of_medians,
+    quantiles_of_median,
     resampled_medians,
     tail_of,
 )
-from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, quantiles_of_median
 
 Array = npt.NDArray[np.float64]
 Random = np.random.Generator

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import catalogue
 from analysis.claims.table import Row
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
 from analysis.report.findings import sections
+from analysis.subject import draw_all, subjects
 from analysis.tests.synthetic import Behaviour, Synthetic
 from analysis.tests.test_claims import rows_of, study_session
 
@@ -27,7 +27,7 @@ def decisions(session: Path, study: str) -> list[str]:
 
 
 def figures_of(session: Path) -> dict[str, Drawn]:
-    return {figure.name: figure for figure in catalogue.draw_all(Evidence(load([session])), "made up")}
+    return {figure.name: figure for figure in draw_all(Evidence(load([session])), "made up")}
 
 
 def drawn_of(session: Path, name: str) -> Drawn:
@@ -150,19 +150,19 @@ def test_what_stands_apart_is_named_where_there_are_several(tmp_path: Path) -> N
     ]
     several, alone = (study_session(tmp_path / name, "fft", {"bare": chosen}) for name, chosen in
                       (("several", points), ("alone", points[:1])))  # fmt: skip
-    figures = catalogue.draw_all(Evidence(load([several])), "made up")
+    figures = draw_all(Evidence(load([several])), "made up")
     assert {figure.name: figure.title.partition(" (")[2] for figure in figures} == {
         "fft-fields8-fieldreal": "8 fields, real)",
         "fft-fields8-fieldcomplex": "8 fields, complex)",
         "fft-fields1-chunks2": "1 field, 2 chunks)",
     }
-    (figure,) = catalogue.draw_all(Evidence(load([alone])), "made up")
+    (figure,) = draw_all(Evidence(load([alone])), "made up")
     assert figure.name == "fft" and "(" not in figure.title
 
 
 @pytest.mark.parametrize("name", ["P7", "npb-overlap", "R3", "F4", "G1", "G5"])
 def test_each_claim_on_an_application_names_a_figure_of_its_subject(name: str) -> None:
-    (subject,) = [subject for subject in catalogue.subjects() if subject.id == name]
+    (subject,) = [subject for subject in subjects() if subject.id == name]
     assert {claim.figure for claim in subject.claims} <= {getattr(figure, "name", "") for figure in subject.figures} - {
         ""
     }
@@ -190,7 +190,7 @@ def test_where_none_comes_early_the_engine_shows_the_cause(tmp_path: Path) -> No
     session = study_session(tmp_path / "bad", "early-arrival", {"bare": [early(0.0)], "adaptive": [early(1.0)]})
     assert row_of(session, "G2").decision == "not reproduced"
     evidence = Evidence(load([session]))
-    (section,) = sections(claims_table([session]), evidence, catalogue.draw_all(evidence, ""))
+    (section,) = sections(claims_table([session]), evidence, draw_all(evidence, ""))
     assert "the same share with adaptive: MPICH 1" in " ".join(section.sentences)
 
 
@@ -274,7 +274,7 @@ def test_where_the_dot_product_is_not_slower_the_barrier_shows_the_cause(tmp_pat
     session = study_session(tmp_path / "s", "minife-packets", {"bare": solves(0.1, 0.5)})
     assert [row.decision for row in rows_of(claims_table([session]), "G1")] == ["not reproduced"] * 2
     evidence = Evidence(load([session]))
-    (section,) = sections(claims_table([session]), evidence, catalogue.draw_all(evidence, ""))
+    (section,) = sections(claims_table([session]), evidence, draw_all(evidence, ""))
     said = " ".join(section.sentences)
     assert "time in a barrier before each Allreduce, overlap on / off, bare: MPICH 0.5" in said
     assert "time outside of MPI calls, pipelined / overlap off, bare: MPICH 1" in said

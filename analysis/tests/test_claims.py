@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from analysis.catalogue import subjects
 from analysis.claims.decision import REQUIREMENTS, Decision, decide, decide_one
 from analysis.claims.table import ClaimTable, Row
 from analysis.claims.table import table as claims_table
@@ -19,7 +18,7 @@ from analysis.measures import Median, MetricAt, Ratio
 from analysis.metrics.formulas import METRICS
 from analysis.records.load import load
 from analysis.statistics.interval import Interval
-from analysis.subject import OPERATORS, Claim
+from analysis.subject import OPERATORS, Claim, subjects
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, empty_session, end, header, write_launch, write_lines
 
 CLAIM = Claim("s", "n", "<=", 1.0, "c", "p", Median("x_s", "bare"), margin=0.1, since="2026-01-01 00:00")

@@ -17,7 +17,7 @@ from analysis.claims.table import Row
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence, remark
 from analysis.measures import Growth, Median, MetricAt, Ratio
-from analysis.records.disturbance import NOISE_FIELDS, disturbance, disturbed
+from analysis.records.frames import NOISE_FIELDS, disturbance, disturbed
 from analysis.records.load import load
 from analysis.statistics.interval import Interval, chance_above, simultaneous
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, changed_points, edited

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.catalogue import draw_all
 from analysis.cross_check import document, main
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import NOT_THE_SAME_WORK
 from analysis.other_tools.agreement import Comparison
 from analysis.records.load import load
 from analysis.studies.cross_check import comparisons
+from analysis.subject import draw_all
 from analysis.tests.synthetic import empty_session, write_launch
 
 LAUNCHES, MB = 6, 1 << 20

@@ -20,19 +20,19 @@ from matplotlib.axes import Axes
 from matplotlib.testing.compare import compare_images
 from PIL import Image
 
-from analysis import catalogue
-from analysis.catalogue import draw_all
 from analysis.claims.table import build
 from analysis.evidence import Evidence
-from analysis.figures import style, toolkit
+from analysis.figures import toolkit
+from analysis.figures.render import figure_of, save
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn, save
+from analysis.figures.toolkit import Drawn
 from analysis.metrics.times import LIMIT
 from analysis.records import frames
 from analysis.records.load import load
 from analysis.report.findings import sections
 from analysis.report.report import build_report
 from analysis.studies.gemini import Runtime
+from analysis.subject import draw_all
 from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, edited, empty_session, write_launch
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_compare import timed_out
@@ -59,12 +59,12 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Drawn]:
         mpis=mpis, study="send-time", sizes=sizes, comp_s=(0.0, 1e-4, 1e-3, 2e-2), launches=3, samples=8
     ).write(folder / "second")
     records = load([first, second])
-    return {figure.name: figure for figure in catalogue.draw_all(Evidence(records), toolkit.provenance(records))}
+    return {figure.name: figure for figure in draw_all(Evidence(records), toolkit.provenance(records))}
 
 
 def render(figure: Drawn, path: Path) -> Path:
-    with mpl.rc_context(style.RC):
-        figure.figure.savefig(path, dpi=60, metadata={"Software": None})
+    with mpl.rc_context(toolkit.RC):
+        figure_of(figure).savefig(path, dpi=60, metadata={"Software": None})
     return path
 
 
@@ -91,7 +91,7 @@ def test_every_figure_names_its_formula_and_its_data(drawn: dict[str, Drawn]) ->
 
 def test_the_csv_holds_exactly_the_drawn_points(drawn: dict[str, Drawn], tmp_path: Path) -> None:
     figure = drawn["overlap_ratio-4mb"]
-    paths = toolkit.save(figure, tmp_path)
+    paths = save(figure, tmp_path)
     table = pd.read_csv(paths["csv"])
     assert set(table["size_bytes"]) == {4 * MB}
     assert set(table["metric"]) == {"overlap_ratio"}
@@ -105,8 +105,8 @@ def test_the_limit_is_a_line_where_it_was_measured(drawn: dict[str, Drawn], name
     """Too thin a line for the comparison of pictures to miss."""
     figure = drawn[name]
     measured = figure.points.loc[figure.points["variant"] == LIMIT, "value"].dropna()
-    lines = [line for axes in figure.figure.axes for line in axes.lines]
-    curves = [y for line in lines if line.get_marker() == style.LIMIT["marker"] for y in np.asarray(line.get_ydata())]
+    lines = [line for axes in figure_of(figure).axes for line in axes.lines]
+    curves = [y for line in lines if line.get_marker() == toolkit.LIMIT["marker"] for y in np.asarray(line.get_ydata())]
     places = [np.asarray(line.get_xdata()) for line in lines]
     upright = {float(x[0]) for x in places if len(set(x)) == 1}
     assert len(measured) > 0
@@ -123,7 +123,7 @@ def test_a_map_has_the_limit_where_it_was_swept_as_the_others(tmp_path: Path) ->
             lines = file.read_text().splitlines(keepends=True)
             kept = [line for line in lines if json.loads(line).get("point", {}).get("comp_s", comp_s[0]) in comp_s]
             file.write_text("".join(kept))
-        found = catalogue.draw_all(Evidence(load([session])), "")
+        found = draw_all(Evidence(load([session])), "")
         (drawn_map,) = [figure for figure in found if figure.name.startswith("overlap_map")]
         return set(drawn_map.points["variant"])
 
@@ -132,9 +132,9 @@ def test_a_map_has_the_limit_where_it_was_swept_as_the_others(tmp_path: Path) ->
 
 
 def test_variants_differ_in_more_than_colour() -> None:
-    looks = {(look.marker, str(look.line)) for look in style.STYLES.values()}
-    assert len(looks) == len(style.STYLES)
-    assert len({look.color for look in style.STYLES.values() if look.strong}) == 3
+    looks = {(look.marker, str(look.line)) for look in toolkit.STYLES.values()}
+    assert len(looks) == len(toolkit.STYLES)
+    assert len({look.color for look in toolkit.STYLES.values() if look.strong}) == 3
 
 
 SAID: dict[Callable[[Any], str], dict[Any, str]] = {
@@ -182,7 +182,7 @@ def switches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def drawn_of(session: Path) -> dict[str, Drawn]:
-    return {figure.name: figure for figure in catalogue.draw_all(Evidence(load([session])), "Data: made up.")}
+    return {figure.name: figure for figure in draw_all(Evidence(load([session])), "Data: made up.")}
 
 
 def test_a_summary_has_every_point_and_every_statistic(periods: Path) -> None:
@@ -217,7 +217,7 @@ def test_pictures_of_recorded_quantities_are_as_they_were(
 def test_the_report_has_a_section_a_study_with_its_claims_decided(switches: Path, tmp_path: Path) -> None:
     evidence = Evidence(load([switches]))
     table = build(evidence.records)
-    (section,) = sections(table, evidence, catalogue.draw_all(evidence, ""))
+    (section,) = sections(table, evidence, draw_all(evidence, ""))
     assert section.title.startswith("R2")
     assert "fewer context switches" in section.sentences[0]
     assert "reproduced" in section.sentences[0]
@@ -319,7 +319,7 @@ def test_two_sessions_of_one_budget_have_a_line_each(tmp_path: Path) -> None:
     ]
     drawn = figures(*sessions)["third_party"]
     assert list(drawn.points["label"]) == ["lammps melt: atoms 32000, one", "lammps melt: atoms 32000, two"]
-    assert marks(drawn.figure.axes[0]) == 2
+    assert marks(figure_of(drawn).axes[0]) == 2
     alone = figures(sessions[0])["third_party"]
     assert list(alone.points["label"]) == ["lammps melt: atoms 32000"]
 
@@ -334,7 +334,7 @@ def test_a_code_that_failed_has_a_cross_and_its_reason_and_a_disturbed_one_says_
     assert (of["idle"]["status"], of["idle"]["reason"]) == ("failed", "its result is wrong: 1")
     assert of["adaptive"]["status"] == "ok"
     assert of["adaptive"]["reason"].startswith("the machine was disturbed: something else took ")
-    assert any(line.get_marker() == "x" for line in drawn.figure.axes[0].lines)
+    assert any(line.get_marker() == "x" for line in figure_of(drawn).axes[0].lines)
     assert drawn.found == "Without a number: lammps melt: atoms 32000 on mpich (idle): its result is wrong: 1."
 
 
@@ -361,7 +361,7 @@ def test_a_figure_says_how_many_points_of_other_sessions_it_leaves_out(
     drawn = figures(first, second)[name]
     assert len(drawn.points) == 2 * points
     assert f"{points} points of other sessions or settings are in the table alone." in drawn.caption
-    assert marks(drawn.figure.axes[0]) == points, "adaptive's of the second session, for it failed in the first"
+    assert marks(figure_of(drawn).axes[0]) == points, "adaptive's of the second session, for it failed in the first"
     assert "in the table alone" not in figures(second)[name].caption
 
 
@@ -369,7 +369,7 @@ def test_a_run_time_says_so_too(tmp_path: Path) -> None:
     runtime = Runtime("overlap-ratio", "Run time")
     (drawn,) = runtime(Evidence(load(of_both(tmp_path, "overlap-ratio"))), "made up")
     assert "6 points of other sessions or settings are in the table alone." in drawn.caption
-    assert marks(drawn.figure.axes[0]) == 6
+    assert marks(figure_of(drawn).axes[0]) == 6
 
 
 SWEPT: dict[str, Any] = {"sizes": (MB, 2 * MB, 4 * MB, 8 * MB), "comp_s": (1e-3, 1e-2, 5e-2)}

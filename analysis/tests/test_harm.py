@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from analysis.budgets import BASE, BUDGETS, PARTS, Budget
-from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.records.load import load
-from analysis.statistics.bootstrap import ratio_of_medians
+from analysis.statistics.interval import ratio_of_medians
 from analysis.studies import costs
 from analysis.studies.costs import FOLDER, STUDY, Piece, measured
 from analysis.studies.harm import document, harmed, undecided
+from analysis.subject import draw_all
 from analysis.tables import Cell, Harm, Row, correct, rows
 from analysis.tests.synthetic import changed_points, edited, end, header, write_lines
 from analysis.tests.test_claims import rows_of, study_session

@@ -21,8 +21,7 @@ from analysis.records.load import load
 from analysis.records.read import BadLine, apart
 from analysis.report.page_tables import results
 from analysis.report.sentences import verdict
-from analysis.statistics.bootstrap import ratio_of_medians
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import Interval, ratio_of_medians
 from analysis.statistics.pairs import of_pairs, random_effects
 from analysis.studies.harm import document, harmed, undecided
 from analysis.tables import Cell, Harm, Row, correct, pooled, ratios, rows

@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.catalogue import draw_all
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
 from analysis.figures import toolkit
-from analysis.records import node_facts
+from analysis.records import frames
 from analysis.records.load import Records, load
 from analysis.records.read import SCHEMA_FILE, BadLine, Shapes, migrate, sample_of, skeleton
 from analysis.report.report import render
 from analysis.report.sentences import verdict
+from analysis.subject import draw_all
 from analysis.tests.many_ranks import make
 from analysis.tests.synthetic import Behaviour, Synthetic, header, write_lines
 
@@ -374,6 +374,6 @@ def test_one_rank_of_many_that_does_not_obey_the_schema_is_found(tmp_path: Path)
 
 def test_a_sentence_names_some_of_many_nodes() -> None:
     described = [{"host": f"n{i}", "kernel": str(i % 2)} for i in range(1000)]
-    (said,) = node_facts.cautions({"session": "s", "nodes": described, "undescribed": []})
+    (said,) = frames.machine_cautions({"session": "s", "nodes": described, "undescribed": []})
     assert "and 492 more" in said
     assert len(said) < 300

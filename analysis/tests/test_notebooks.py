@@ -15,7 +15,7 @@ from analysis.errors import UsageError
 from analysis.notebook import book
 from analysis.notebook.book import Book, Mismatch, fill, like
 from analysis.statistics.interval import Interval
-from harness.base import archive
+from harness.base import paths
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
@@ -93,7 +93,7 @@ def test_a_notebook_runs_on_any_session(
 def test_the_parameter_names_the_newest_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "latest").symlink_to(archive.folder_of(ROOT / "results/reference/overlap/overlap-10gbit"))
+    (tmp_path / "latest").symlink_to(paths.folder_of(ROOT / "results/reference/overlap/overlap-10gbit"))
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
     monkeypatch.delenv(book.VARIABLE, raising=False)
     copy = tmp_path / "copy.py"
@@ -109,7 +109,7 @@ def test_gates_behind_two_sessions_are_shown(
 ) -> None:
     reference = ROOT / "results" / "reference"
     gate = tmp_path / "gate-session"
-    shutil.copytree(archive.folder_of(reference / "gate-timer"), gate)
+    shutil.copytree(paths.folder_of(reference / "gate-timer"), gate)
     told = json.loads((gate / "gate" / "gate.json").read_text())
     (gate / "gate" / "gate.json").write_text(json.dumps(told | {"session": "gate-session", "new": "commit:bbb"}))
     facts = json.loads((gate / "session.json").read_text())
@@ -128,7 +128,7 @@ def test_gates_behind_two_sessions_are_shown(
 def changed_copy(source: Path, into: Path) -> Path:
     """The session with all samples multiplied, those of each variant by another factor, so that no ratio stays."""
     copy = into / source.name
-    shutil.copytree(archive.folder_of(source), copy)
+    shutil.copytree(paths.folder_of(source), copy)
     files = sorted((copy / "records").glob("*.jsonl"))
     variants = sorted({file.name.split(".", 4)[-1] for file in files})
     for file in files:
@@ -199,11 +199,11 @@ def test_a_sentence_takes_the_values_and_says_how_they_differ() -> None:
 def test_a_claims_column_says_how_its_numbers_came(
     sessions: tuple[str, ...], how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = archive.folder_of(ROOT / "results/reference/context-switches")
-    facts = json.loads((source / archive.FACTS).read_text())
+    source = paths.folder_of(ROOT / "results/reference/context-switches")
+    facts = json.loads((source / paths.FACTS).read_text())
     for name, simulated in (("measured", {}), ("predicted", {"mpich.json": "0" * 64})):
         (tmp_path / name).mkdir()
-        (tmp_path / name / archive.FACTS).write_text(json.dumps(facts | {"session": name, "simulated": simulated}))
+        (tmp_path / name / paths.FACTS).write_text(json.dumps(facts | {"session": name, "simulated": simulated}))
         (tmp_path / name / "records").mkdir()
         for file in (source / "records").iterdir():
             text = file.read_text().replace(facts["session"], name)

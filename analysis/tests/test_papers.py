@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.catalogue import COLUMNS, FOLDER, ORDER, PAPERS, draw_all, of_paper, published, subjects
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.records.load import load
 from analysis.report.paper import write_paper
+from analysis.subject import COLUMNS, FOLDER, ORDER, PAPERS, draw_all, of_paper, published, subjects
 from analysis.tests.synthetic import Synthetic
 from analysis.tests.test_claims import rows_of, study_session
 

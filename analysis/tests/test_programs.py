@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.records.load import load
@@ -20,6 +19,7 @@ from analysis.studies.program import _word, document, told, unusable
 from analysis.studies.roofline import shares
 from analysis.studies.ruhela import COUNTERPARTS, BestPreset
 from analysis.studies.serial import AS_FAST, SLOWER, UNKNOWN, Pair, pairs
+from analysis.subject import draw_all
 from analysis.tables import Cell, Harm
 from analysis.tests.synthetic import empty_session, end, write_launch
 from analysis.tests.test_claims import study_session

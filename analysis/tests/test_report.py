@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.catalogue import draw_all
 from analysis.errors import Failure, UsageError
 from analysis.evidence import Choice, Evidence
 from analysis.figures.overlap import efficiency
+from analysis.figures.render import figure_of
 from analysis.figures.summary import summary
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.formulas import efficiency_says_little
@@ -23,6 +23,7 @@ from analysis.report import page_tables
 from analysis.report.page_tables import words
 from analysis.report.points import Points
 from analysis.report.report import build_report
+from analysis.subject import draw_all
 from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, changed_points, edited
 from analysis.tests.test_claims import study_session
 from analysis.words import added_text
@@ -180,7 +181,7 @@ def test_the_table_says_the_time_added(evidence: Evidence) -> None:
 
 def test_the_figure_says_the_time_added(evidence: Evidence) -> None:
     (drawn,) = efficiency(evidence, "")
-    texts = [text.get_text() for axes in drawn.figure.axes for text in axes.texts]
+    texts = [text.get_text() for axes in figure_of(drawn).axes for text in axes.texts]
     assert [text for text in texts if text.startswith("◀ adds 22") and " ms (" in text]
     assert not [text for text in texts if "369" in text]
     assert {"added_value", "added_low", "added_high"} <= set(drawn.points.columns)

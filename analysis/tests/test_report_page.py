@@ -15,17 +15,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis import catalogue
 from analysis.errors import UsageError
 from analysis.evidence import Choice, Evidence, bytes_of
-from analysis.figures import toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
+from analysis.report import paper, report
 from analysis.report.chart import Scale
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report
+from analysis.subject import of_paper
 from analysis.tests.synthetic import MB, USUAL, Behaviour, Synthetic
-from harness.base import archive
+from harness.base import paths
 
 ROOT = Path(__file__).resolve().parents[2]
 VOID = {"meta", "br", "input", "img", "link", "path", "use"}
@@ -88,7 +88,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def only_csv(drawn: Drawn, folder: Path) -> dict[str, Path]:
-    """What toolkit.save does, without the pictures, which take most of the time and are no part of the page."""
+    """What render.save does, without the pictures, which take most of the time and are no part of the page."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = {suffix: folder / f"{drawn.name}.{suffix}" for suffix in ("png", "csv")}
     drawn.points.to_csv(paths["csv"], index=False)
@@ -98,7 +98,8 @@ def only_csv(drawn: Drawn, folder: Path) -> dict[str, Path]:
 @pytest.fixture(scope="module", autouse=True)
 def no_pictures() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(toolkit, "save", only_csv)
+        for module in (report, paper):
+            patch.setattr(module, "save", only_csv)
         yield
 
 
@@ -122,9 +123,9 @@ def test_nothing_comes_from_outside_of_the_file(page: Path) -> None:
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_a_page_of_everything_that_is_kept_stays_small(tmp_path: Path) -> None:
-    archives = sorted((ROOT / "results" / "reference").glob(f"*{archive.SUFFIX}"))
-    folders = [folder for kept in archives for folder in archive.sessions_of(kept)]
-    kept = [folder for folder in folders if (folder / archive.FACTS).exists()]
+    archives = sorted((ROOT / "results" / "reference").glob(f"*{paths.SUFFIX}"))
+    folders = [folder for kept in archives for folder in paths.sessions_of(kept)]
+    kept = [folder for folder in folders if (folder / paths.FACTS).exists()]
     made = build_report(kept, tmp_path)
     assert not made.problems
     assert len(set(Tree(made.path.read_text()).root.all("figure"))) > 15
@@ -274,9 +275,7 @@ def test_the_appendix_of_a_paper_has_its_numbers_beside_ours(sessions: list[Path
     root = Tree(page.read_text()).root
     assert "inconclusive" in root.text
     table = pd.read_csv(tmp_path / "paper-pioman.csv")
-    assert {claim.statement for subject in catalogue.of_paper("pioman") for claim in subject.claims} == set(
-        table["claim"]
-    )
+    assert {claim.statement for subject in of_paper("pioman") for claim in subject.claims} == set(table["claim"])
     ratio = table[table["claim"].str.startswith("With the engine the overlap ratio reaches 1")]
     assert ratio["who"].tolist() == ["the paper", "MPICH", "Open MPI"]
     assert ratio["value"].iloc[0] == 1.0

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from analysis.catalogue import draw_all, subjects
 from analysis.claims.decision import Decision, decide
 from analysis.claims.table import build
 from analysis.evidence import Evidence, Value
@@ -20,8 +19,9 @@ from analysis.report.points import Points
 from analysis.report.report import pictures
 from analysis.studies.ruhela import R1 as SUBJECT
 from analysis.studies.ruhela import gains
+from analysis.subject import draw_all, subjects
 from analysis.tests.test_claims import study_session
-from harness.base import archive
+from harness.base import paths
 
 CLAIM = replace(SUBJECT.claims[0], requires=())
 COMM = 0.04
@@ -128,12 +128,10 @@ OLD = Path(__file__).parent / "old_sessions"  # schema-N.tar.xz: launches of a s
 # The engine's costs have no study; what a model had predicted has a page in place of figures, held by
 # harness/tests/test_model_points.py.
 SESSIONS = {
-    str(folder.relative_to(archive.UNPACKED).relative_to(folder.relative_to(archive.UNPACKED).parts[0])): folder
-    for kept in sorted((ROOT / "results" / "reference").glob(f"*{archive.SUFFIX}"))
-    for folder in archive.sessions_of(kept)
-    if (folder / archive.FACTS).exists()
-    and not (folder / "costs").exists()
-    and not folder.name.startswith("validation-")
+    str(folder.relative_to(paths.UNPACKED).relative_to(folder.relative_to(paths.UNPACKED).parts[0])): folder
+    for kept in sorted((ROOT / "results" / "reference").glob(f"*{paths.SUFFIX}"))
+    for folder in paths.sessions_of(kept)
+    if (folder / paths.FACTS).exists() and not (folder / "costs").exists() and not folder.name.startswith("validation-")
 }
 # Some that are drawn in seconds; with --full all are.
 SOME = ("demo", "gate-timer", "overlap/overlap-10gbit")
@@ -141,7 +139,7 @@ SOME = ("demo", "gate-timer", "overlap/overlap-10gbit")
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_records_of_every_older_version_load(version: int) -> None:
-    (folder,) = archive.sessions_of(OLD / f"schema-{version}{archive.SUFFIX}")
+    (folder,) = paths.sessions_of(OLD / f"schema-{version}{paths.SUFFIX}")
     lines = [file.open().readline() for file in (folder / "records").iterdir()]
     assert lines and all(f'"schema": {version}' in line or f'"schema":{version}' in line for line in lines)
     records = load([folder])

@@ -14,16 +14,17 @@ import pytest
 from matplotlib.lines import Line2D
 
 from analysis import scaling_table as tables
-from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.figures import toolkit
+from analysis.figures.render import figure_of, save
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
 from analysis.report import chart
 from analysis.report.paper import write_paper
 from analysis.report.sentences import verdict
 from analysis.studies.scaling import by_ranks
+from analysis.subject import draw_all
 from analysis.tests.synthetic import MB, USUAL, Synthetic, edited
 
 
@@ -89,14 +90,14 @@ def test_a_simulation_predicts_and_reproduces_nothing(tmp_path: Path) -> None:
 
 def test_a_figure_of_a_simulation_is_hatched(tmp_path: Path) -> None:
     simulated = _session(tmp_path / "simulated")
-    plain = [drawn for drawn in _draw(simulated) if any(axes.patch.get_hatch() for axes in drawn.figure.axes)]
+    plain = [drawn for drawn in _draw(simulated) if any(axes.patch.get_hatch() for axes in figure_of(drawn).axes)]
     assert plain == []
     _say(simulated)
     drawn = _draw(simulated)
     assert drawn
     for figure in drawn:
         assert figure.title.endswith("(simulated)")
-        assert all(axes.patch.get_hatch() for axes in figure.figure.axes)
+        assert all(axes.patch.get_hatch() for axes in figure_of(figure).axes)
         assert "not measured" in figure.caption
 
 
@@ -211,20 +212,20 @@ def test_each_session_is_a_number_of_ranks(tmp_path: Path) -> None:
 def test_the_figure_has_a_panel_a_study_and_says_that_it_is_simulated(tmp_path: Path) -> None:
     sessions = _sessions(tmp_path, "scaling-overlap") + _sessions(tmp_path, "scaling-fft")
     drawn, saved = [one for one in _of_ranks(sessions) if one.subject == "scaling"]
-    titles = [axes.get_title() for axes in drawn.figure.axes if axes.get_visible()]
+    titles = [axes.get_title() for axes in figure_of(drawn).axes if axes.get_visible()]
     assert titles == ["overlap (weak): MPICH", "fft (strong): MPICH"]
     assert saved.points["value"].tolist() == pytest.approx([SAVED] * 6, abs=0.02)
-    assert drawn.title.endswith("(simulated)") and all(axes.patch.get_hatch() for axes in drawn.figure.axes)
+    assert drawn.title.endswith("(simulated)") and all(axes.patch.get_hatch() for axes in figure_of(drawn).axes)
     assert drawn.caption.count("predicted by a model") == 1, "said once of sessions that share it"
     assert all(session.name in drawn.caption for session in sessions)
-    overlap, fft = drawn.figure.axes[:2]
+    overlap, fft = figure_of(drawn).axes[:2]
     assert overlap.get_xscale() == "log"
     assert sum(map(_has_values, fft.lines)) == sum(map(_has_values, overlap.lines)) + 1, "a strong one has a guide"
     guide = np.asarray(fft.lines[0].get_ydata(), float)
     assert guide[0] == pytest.approx(16 * guide[-1])
     assert re.search(r"overlap: 4\d % at 2 ranks, 4\d % at 32 ranks; fft: 4\d %", drawn.found)
     assert "without an interval" in drawn.found and "without an interval" in drawn.caption
-    assert toolkit.save(drawn, tmp_path)["svg"].stat().st_size > 1000
+    assert save(drawn, tmp_path)["svg"].stat().st_size > 1000
 
 
 def _has_values(line: Line2D) -> bool:
@@ -239,7 +240,7 @@ def test_the_map_has_a_row_a_setting_and_a_column_a_number_of_ranks(tmp_path: Pa
     sessions = _sessions(tmp_path, "wakes-adaptive-halo")
     _sweep(sessions, timer_us=500, rest_us=40000)
     (drawn,) = [one for one in _of_ranks(sessions) if one.subject == "wakes"]
-    axes = drawn.figure.axes[0]
+    axes = figure_of(drawn).axes[0]
     rows = [label.get_text() for label in axes.get_yticklabels()]
     assert rows == ["adaptive, defaults", "adaptive, rest_us 40000", "adaptive, timer_us 500"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["2", "8", "32"]

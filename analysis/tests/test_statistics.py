@@ -15,14 +15,17 @@ from scipy import stats
 from analysis.claims.decision import Decision, decide
 from analysis.evidence import Value
 from analysis.measures import Median
-from analysis.statistics.bootstrap import (
+from analysis.statistics.interval import (
+    Interval,
     difference_of_medians,
+    median_interval,
     of_medians,
+    order_ranks,
     ratio_of_medians,
     resampled_medians,
+    simultaneous,
     two_kinds,
 )
-from analysis.statistics.interval import Interval, median_interval, order_ranks, simultaneous
 from analysis.statistics.ranks import superiority
 from analysis.subject import Claim
 from analysis.tests.simulated_launches import (

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from analysis.evidence import Evidence
-from analysis.figures import style, toolkit
-from analysis.figures.sweep import Sweep
+from analysis.figures import toolkit
+from analysis.figures.overlap import Sweep
+from analysis.figures.render import figure_of, save
 from analysis.records.load import load
 from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, edited
 
@@ -42,9 +43,9 @@ def test_one_setting_has_a_curve_a_value_along_the_sizes(tmp_path: Path) -> None
     efficiency = drawn.points[drawn.points["metric"] == "overlap_efficiency"]
     assert sorted(efficiency["burst"].unique()) == [1, 20] and sorted(efficiency["size_bytes"].unique()) == list(SIZES)
     assert efficiency["value"].tolist() == pytest.approx([LIMITED["adaptive"].efficiency] * 6, abs=0.05)
-    labels = [text.get_text() for text in drawn.figure.legends[0].get_texts()]
+    labels = [text.get_text() for text in figure_of(drawn).legends[0].get_texts()]
     assert labels == ["burst 1", "burst 20"]
-    assert toolkit.save(drawn, tmp_path)["png"].stat().st_size > 1000
+    assert save(drawn, tmp_path)["png"].stat().st_size > 1000
 
 
 def test_two_settings_have_a_map_for_each_size(tmp_path: Path) -> None:
@@ -53,7 +54,7 @@ def test_two_settings_have_a_map_for_each_size(tmp_path: Path) -> None:
     cells = {(row["burst"], row["rest_us"]) for row in drawn[0].points.to_dict("records")}
     assert cells == {(1, 0), (1, 1000), (20, 0), (20, 1000)}
     assert "size_bytes 256 KB" in drawn[0].caption
-    assert toolkit.save(drawn[0], tmp_path)["png"].stat().st_size > 1000
+    assert save(drawn[0], tmp_path)["png"].stat().st_size > 1000
 
 
 def test_along_ratios_stand_those_that_were_measured(tmp_path: Path) -> None:
@@ -64,7 +65,7 @@ def test_along_ratios_stand_those_that_were_measured(tmp_path: Path) -> None:
     assert drawn.plot
     shown = drawn.points[drawn.plot.x].astype(float)
     assert shown.tolist() == pytest.approx((1.3 * drawn.points["comp_over_comm"].astype(float)).tolist(), rel=0.1)
-    assert toolkit.save(drawn, tmp_path)["png"].stat().st_size > 1000
+    assert save(drawn, tmp_path)["png"].stat().st_size > 1000
 
 
 WITH_LIMIT = ("bare", "adaptive", "limit")
@@ -78,10 +79,10 @@ def test_the_limit_is_a_line_beside_the_curves_and_every_value_has_its_share_of_
     assert engine["against_limit_value"].tolist() == pytest.approx([0.93 / 0.95] * 6, abs=0.1)
     (drawn,) = Sweep("overlap-ratio")(evidence, "made up")
     assert sorted(drawn.points["variant"].unique()) == ["adaptive", "limit"]
-    labels = [text.get_text() for text in drawn.figure.legends[0].get_texts()]
-    assert labels == ["burst 1", "burst 20", style.LIMIT_LABEL]
-    for axes in drawn.figure.axes:
-        (line,) = [line for line in axes.lines if line.get_color() == style.LIMIT["color"]]
+    labels = [text.get_text() for text in figure_of(drawn).legends[0].get_texts()]
+    assert labels == ["burst 1", "burst 20", toolkit.LIMIT_LABEL]
+    for axes in figure_of(drawn).axes:
+        (line,) = [line for line in axes.lines if line.get_color() == toolkit.LIMIT["color"]]
         assert np.asarray(line.get_xdata()).tolist() == list(SIZES)
 
 
@@ -112,5 +113,5 @@ def test_a_map_of_two_settings_is_of_one_session(tmp_path: Path) -> None:
     drawn = Sweep("overlap-ratio")(Evidence(records), "made up")
     assert [figure.points["session"].unique().tolist() for figure in drawn] == [["one"], ["two"]]
     assert ["session one" in figure.caption for figure in drawn] == [True, False]
-    shown = [float(text.get_text()) for figure in drawn for text in figure.figure.axes[0].texts]
+    shown = [float(text.get_text()) for figure in drawn for text in figure_of(figure).axes[0].texts]
     assert shown == pytest.approx([0.2] * 4 + [0.8] * 4, abs=0.05)

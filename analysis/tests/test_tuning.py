@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.figures import toolkit
+from analysis.figures.render import save
 from analysis.statistics.ranks import Middle
 from analysis.tests import simulated_gates as gates
 from analysis.tests.tuning_searches import BEHAVIOURS, SIDES, SPACE, confirmed, made, search_session
@@ -112,7 +112,7 @@ def test_documents_and_figures_say_what_became_of_every_setting(tmp_path: Path) 
     drawn = figures.draw(found)
     assert [figure.name for figure in drawn] == ["tuning_search", "tuning_pareto", "tuning_values"]
     for figure in drawn:
-        assert len(figure.points) and toolkit.save(figure, tmp_path)["png"].stat().st_size > 1000
+        assert len(figure.points) and save(figure, tmp_path)["png"].stat().st_size > 1000
 
 
 @pytest.mark.parametrize("method", proposals.SEARCHES)

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.figures import style
-from analysis.figures.style import Plot, VariantStyle
-from analysis.figures.toolkit import Drawn
+from analysis.figures import toolkit
+from analysis.figures.toolkit import Drawn, Plot, VariantStyle
 from analysis.statistics.ranks import middle
 from analysis.tuning import confirmation, elimination
 from analysis.tuning.search_records import DEFAULT, UNSET, Measured, by_ratio
@@ -69,7 +68,7 @@ def _search(found: Measured, source: str) -> Drawn | None:
 
 
 def _setting_look(name: str, index: int) -> VariantStyle:
-    look = style.curve(index, name)
+    look = toolkit.curve(index, name)
     return look if index < NAMED else replace(look, color=GREY, label="")
 
 
@@ -99,7 +98,7 @@ def _front(found: Measured, source: str) -> Drawn | None:
 
 
 def _front_look(name: str, index: int) -> VariantStyle:
-    look = style.curve(index, name)
+    look = toolkit.curve(index, name)
     return replace(look, color=GREY) if name == OTHERS else look
 
 
@@ -117,7 +116,7 @@ def _values(found: Measured, source: str) -> Drawn | None:
     caption = f"The gains of all settings that were tried, a mark each, by the values of their parameters. {source}"
     plot = Plot(
         "choice", "", _gain_label(found), x_axis="words", series="of", column="", place="setting",
-        lines={"the default": 0.0}, look=lambda *_: style.curve(0, ""), words=lambda value, _: str(value),
+        lines={"the default": 0.0}, look=lambda *_: toolkit.curve(0, ""), words=lambda value, _: str(value),
         order=tuple(f"{axis.name}={value}" for axis in space for value in axis.values),
     )  # fmt: skip
     points = pd.DataFrame(rows).assign(of="a setting")

@@ -7,9 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from analysis import catalogue
 from analysis.metrics.formulas import METRICS
-from analysis.subject import Claim, Subject
+from analysis.subject import Claim, Subject, subjects
 from docs.generate.page import code, page, plain, table
 from harness.base.paths import SCHEMA
 
@@ -20,7 +19,7 @@ def pages() -> dict[str, str]:
 
 def claims() -> str:
     """What the papers say, and the number it is held against."""
-    found = [one for one in catalogue.subjects() if one.claims or one.note]
+    found = [one for one in subjects() if one.claims or one.note]
     return page(
         "Claims",
         "the study's file in analysis/studies",

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What machine this is, for provenance and ./bench doctor. Standard library only: it also runs on compute nodes.
+"""Provenance: what machine this is, for ./bench doctor too, and which commit a repository is at. Standard library only:
+it also runs on compute nodes.
 
 `python -m harness.base.machine FOLDER` writes FOLDER/<host>.<digest>.json: provenance once a node.
+
+A repository may be somebody else's: git then answers nothing unless it is told that the folder is meant. And a folder
+may be an exported tree: whatever repository it happens to lie in is not its own.
 """
 
 from __future__ import annotations
@@ -15,6 +19,9 @@ import socket
 import sys
 from pathlib import Path
 from typing import Any
+
+from harness.base import process
+from harness.base.errors import UsageError
 
 CPU = Path("/sys/devices/system/cpu")
 NET = Path("/sys/class/net")
@@ -136,6 +143,55 @@ def write(folder: Path) -> None:
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     partial.write_text(text)
     partial.replace(path)
+
+
+GIT_LIMIT_S = 120.0
+
+
+def ask_git(where: Path, *words: str) -> process.Answer:
+    """What git says, in English; an answer without status where there is no repository."""
+    if not (where / ".git").exists():
+        return process.Answer(None, "", f"{where} is no git repository")
+    # without the locks that a refreshed index takes: killed, git would leave one behind in somebody's repository
+    command = ["git", "--no-optional-locks", "-C", str(where), "-c", f"safe.directory={where}", *words]
+    return process.answer(command, GIT_LIMIT_S, dict(os.environ) | {"LC_ALL": "C"})
+
+
+def commit_of(repository: Path, revision: str) -> str:
+    """The full name of a commit; UsageError if there is none."""
+    found = ask_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if found.status is None:
+        raise UsageError(f"There is no commit '{revision}': {found.last_line}.")
+    if found.status != 0:
+        raise UsageError(f"{repository} has no such commit: '{revision}'.{_shallow(repository)}")
+    return found.out.strip()
+
+
+def _shallow(repository: Path) -> str:
+    """What may help where a commit is not there; empty unless the clone was made without its history."""
+    if ask_git(repository, "rev-parse", "--is-shallow-repository").out.strip() != "true":
+        return ""
+    return (
+        " It is a shallow clone, which lacks older commits and other branches: fetch all (git fetch --unshallow; in CI "
+        "fetch-depth: 0 or GIT_DEPTH: 0), and name a branch as origin/BRANCH."
+    )
+
+
+def dirty(repository: Path) -> bool | None:
+    """Whether its files are not those of its commit; None where that cannot be told."""
+    state = ask_git(repository, "status", "--porcelain")
+    return bool(state.out.strip()) if state.status == 0 else None
+
+
+def commit_state(repository: Path) -> dict[str, Any] | None:
+    """`commit` and `dirty` of its files; None where git knows nothing of them."""
+    commit, changed = ask_git(repository, "rev-parse", "HEAD"), dirty(repository)
+    return None if commit.status != 0 or changed is None else {"commit": commit.out.strip(), "dirty": changed}
+
+
+def commit_line(repository: Path, commit: str) -> str:
+    """A commit in a line: its name, its date and what it says of itself."""
+    return ask_git(repository, "log", "-1", "--format=%h %as %s", commit).out.strip()
 
 
 if __name__ == "__main__":

@@ -1,26 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every program that is started and waited for here: one way to start it, one way to end it whole. Standard library.
+"""Every program that is started and waited for here: one way to start it, one way to end it whole; how a step of the
+set-up runs: announced, logged, timed, with its output shown only when it fails; and the locks by which one ./bench
+waits for another: of the set-up, and of the machine. Standard library.
 
 A program is in a process group of its own, and when whoever waits for it goes on (it ended, took too long, a signal,
 an exception) nothing of that group is left, also what ignores SIGTERM. What leaves the group is a launch's alone to
 reap, by its mark (harness.job.reap), or a node's, which ends with all that runs on it (harness.vcluster).
+
+A measurement has the machine alone, a person's own programs may share it. The virtual nodes belong to whoever has it,
+so nobody takes them from under somebody else. A lock ends with its process, however that ends.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import os
 import re
 import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from harness.base.errors import Failure, UsageError
+from harness.base.failure_reason import failure_reason
+from harness.base.paths import ROOT, STATE_DIR
 
 KILL_AFTER_S = 2.0
 NOTE_TIMEOUT_S = 30.0
@@ -34,7 +46,11 @@ class Exit:
 
     status: int | None
     seconds: float
-    last_line: str
+    said: str
+
+    @property
+    def last_line(self) -> str:
+        return failure_reason(self.said)
 
 
 @dataclass(frozen=True)
@@ -124,7 +140,7 @@ def run(
         with group(command, env=whole, cwd=cwd, stdout=out, stderr=err) as process:
             status = wait_for(process, timeout_s)
         seconds = time.monotonic() - started
-    return Exit(status, seconds, last_line(*filter(None, (log, errors))))
+    return Exit(status, seconds, _said(*filter(None, (log, errors))))
 
 
 def answer(
@@ -199,8 +215,12 @@ def attended(command: Sequence[str], environment: Mapping[str, str] | None = Non
 
 def last_line(*logs: Path) -> str:
     """The last words of what is in these files: mostly they say what went wrong."""
+    return failure_reason(_said(*logs))
+
+
+def _said(*logs: Path) -> str:
     try:
-        return failure_reason("\n".join(log.read_text(errors="replace") for log in logs))
+        return "\n".join(log.read_text(errors="replace") for log in logs)
     except OSError:
         return ""
 
@@ -214,85 +234,164 @@ def note(command: Sequence[str], log: Path, timeout_s: float = NOTE_TIMEOUT_S) -
             stream.write(f"{command[0]}: {error}\n")
 
 
-# Why a program failed, as the end of its output tells: what it said last itself, and the signal that ended it.
-#
-# When a rank dies, the launcher ends the output with words of its own, a banner and advice that are the same each time.
-# What it knows of the rank is kept, the rest is passed over: what the program said stands above. Standard library.
-
-LONGEST = 300  # of a sentence, in characters
-LOOKED_AT = 100_000  # of an output that may be long, the last so many characters
-# Open MPI frames each of its messages with lines of so many dashes.
-FRAMED = re.compile(r"^-{74}\s*\n(.*?)\n-{74}\s*$", re.MULTILINE | re.DOTALL)
-# What tells how a rank ended, by what the number in it is. A message that was framed is one line here.
-ENDS = (
-    r"^= +KILLED BY SIGNAL: (?P<signal>\d+)",  # Intel MPI
-    r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal (?P<string>\d+)\)",  # Hydra
-    r"^= +EXIT CODE: (?P<code>\d+)",  # Hydra
-    r" noticed that process rank .* exited on signal (?P<signal>\d+)",  # Open MPI
-    r" exited with non-zero status, thus causing the job to be terminated.* Exit code: +(?P<code>\d+)",  # Open MPI
-    r"^\[[^\]]+:\d+\] Signal: .*\((?P<signal>\d+)\)$",  # Open MPI, in the rank
-    r"\bapplication called MPI_Abort\([^,]+, (?P<abort>-?\d+)\)",  # MPICH, Intel MPI
-    r"^MPI_ABORT was invoked on rank .* [Ee]rrorcode:? (?P<abort>-?\d+)",  # Open MPI
-)
-# What else launchers and MPIs say of it.
-ADVICE = (
-    r"^[-=*#_~+ ]{8,}$",
-    r"^= +(BAD TERMINATION OF ONE OF|RANK \d+ PID \d+|PID \d+ RUNNING|CLEANING UP REMAINING|YOU CAN IGNORE THE BELOW)",
-    r"^This typically refers to a problem with your application",
-    r"^Please see the FAQ page for debugging suggestions",
-    r"^(Intel\(R\) MPI Library troubleshooting guide:|https://software\.intel\.com/)",
-    r"^Primary job +terminated normally, but \d+ process",
-    r"^a non-zero exit code\. Per user-direction, the job has been aborted",
-    r" has exited due to process rank \d+ with PID \d+ ",
-    r"^\[[^\]]+:\d+\] +(\*\*\* (Process received signal|End of error message) \*\*\*|Signal|Failing at|\[ *\d+\])",
-    r"^\[[^\]]+:\d+\] +\*\*\* +(reported by process|on (a NULL )?communicator|Unknown error|MPI_ERRORS_ARE_FATAL|and )",
-    r"^\[[^\]]+:\d+\] +(\d+ more process(es)? ha(s|ve) sent help message|Set MCA parameter .* to see all help)",
-    r"^\[(mpiexec|proxy:[\d:]+)@[^\]]+\] .*(assert \(!closed\)|returned error|waiting for|terminated badly|Ctrl-C)",
-)
-BY_LAUNCHER = re.compile("|".join(re.sub(r"\?P<[a-z]+>", "", one) for one in (*ENDS, *ADVICE)))
-# What is sent to a rank because another died or the time was up.
-SENT = (signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
-FROM_SHELL = 128  # a shell's status of a program that a signal ended: this and the signal's number
+LAST_LINES = 25
+LOOKED_AT = 4096  # bytes of what a step has written last
+MACHINE_LOCK = "OVERLAP_BENCH_MACHINE_LOCK"  # names another file for the lock of the machine: tests side by side
+LOOK_EVERY_S = 0.02
+TELL_EVERY_S = 20.0
 
 
-def failure_reason(text: str) -> str:
-    """The last words of an output; empty if it has none."""
-    text = text[-LOOKED_AT:].replace("\0", "")  # PRRTE ends a message with one
-    whole = FRAMED.sub(lambda framed: " ".join(framed[1].split()), text)
-    lines = [line.strip() for line in whole.splitlines() if line.strip()]
-    own = (one for one in reversed(lines) if not BY_LAUNCHER.search(one))
-    said, found = next(own, "")[:LONGEST], _numbers(lines)
-    if any("srun: Job step creation temporarily disabled" in line for line in lines):
-        said = "srun waited for CPUs that a step around it holds: give it --overlap, or call it outside of that step"
-    if ended := _ended(found):
-        return f"{said}; {ended}" if said else ended
-    if said:
-        return said
-    codes = (code for code in found["code"] if not found["string"])
-    return next((f"ended with exit code {code}" for code in codes), "")
+def say(text: str) -> None:
+    """One line of progress, on stderr: stdout is for what a command answers."""
+    print(text, file=sys.stderr, flush=True)
 
 
-def _numbers(lines: list[str]) -> dict[str, list[int]]:
-    """The numbers that are told, in their order, by the names that they have in ENDS."""
-    found: dict[str, list[int]] = {"signal": [], "string": [], "code": [], "abort": []}
-    for line in lines:
-        for pattern in ENDS:
-            if told := re.search(pattern, line):
-                kind, number = told.groupdict().popitem()
-                found[kind].append(int(number))
-    return found
+@dataclass(frozen=True)
+class Step:
+    """A command of the set-up. `about_s`: how long it takes on two cores and a good line, for the user; 0 for next to
+    nothing."""
+
+    title: str
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    about_s: int = 0
 
 
-def _ended(found: dict[str, list[int]]) -> str:
-    """How the rank ended with which it began: others are ended for its sake."""
-    # Beside its exit string Hydra's exit codes are signals. The string has all ranks' in one, by OR: it comes last.
-    codes = [code if found["string"] and code < FROM_SHELL else code - FROM_SHELL for code in found["code"]]
-    signals = [one for one in (*found["signal"], *codes, *found["string"]) if one in signal.valid_signals()]
-    first = next((one for one in signals if one not in SENT), None)
-    if first is None and signals and set(signals) == {signal.SIGKILL}:  # also from a kernel without memory
-        first = signal.SIGKILL
-    if first is not None:
-        return f"ended by signal {int(first)} ({signal.strsignal(first)})"
-    if signal.SIGKILL in signals:
-        return "ended by a signal"
-    return f"ended by MPI_Abort with error code {found['abort'][0]}" if found["abort"] else ""
+def run_step(
+    title: str, command: Sequence[str], environment: Mapping[str, str] | None = None, about_s: int = 0
+) -> None:
+    """Run `command` in the repository's root; raise Failure with the end of its output if it fails."""
+    run_steps([Step(title, command, environment or {}, about_s)])
+
+
+def run_steps(steps: Sequence[Step]) -> None:
+    """Run them at the same time. If one fails the others are ended."""
+    told = started = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        running = []
+        for step in steps:
+            say(f"{step.title}{f' (about {step.about_s} s)' if step.about_s else ''} ...")
+            output = stack.enter_context(tempfile.TemporaryFile())
+            running.append((step, output, stack.enter_context(_started(step, output))))
+        while running:
+            for each in [each for each in running if each[-1].poll() is not None]:
+                running.remove(each)
+                _has_ended(*each, time.monotonic() - started)
+            if time.monotonic() - told >= TELL_EVERY_S:
+                told = time.monotonic()
+                for step, output, _ in running:
+                    _tell_how_far(step, output)
+            time.sleep(LOOK_EVERY_S)
+
+
+def _tell_how_far(step: Step, output: IO[bytes]) -> None:
+    """Of a build, as Ninja counts. It writes on behind what it has written, so that nothing may be moved to read."""
+    size = os.fstat(output.fileno()).st_size
+    if counts := re.findall(rb"\[(\d+)/(\d+)\]", os.pread(output.fileno(), LOOKED_AT, max(0, size - LOOKED_AT))):
+        say(f"{step.title}: {counts[-1][0].decode()} of {counts[-1][1].decode()}")
+
+
+def _has_ended(step: Step, output: IO[bytes], run: Running, elapsed_s: float) -> None:
+    if run.returncode:
+        output.seek(0)
+        tail = "\n".join(output.read().decode(errors="replace").splitlines()[-LAST_LINES:])
+        raise Failure(f"{step.title} failed with status {run.returncode}: {' '.join(step.command)}\n{tail}")
+    say(f"{step.title}: done in {elapsed_s:.0f} s")
+
+
+def _started(step: Step, output: IO[bytes]) -> contextlib.AbstractContextManager[Running]:
+    environment = dict(os.environ) | dict(step.environment)
+    if shutil.which(step.command[0], path=environment.get("PATH")) is None:
+        raise Failure(f"{step.title}: there is no program {step.command[0]}.")
+    return group(step.command, env=environment, cwd=ROOT, stdout=output, stderr=output)
+
+
+@contextlib.contextmanager
+def setup_lock() -> Iterator[None]:
+    """Let one process at a time change the set-up; a second one waits and says so."""
+    with _ours(STATE_DIR / "setup.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another ./bench that is setting up ...")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def write_stamp(stamp: Path, text: str) -> None:
+    """Mark a step as done with `text`, atomically."""
+    partial = stamp.with_name(stamp.name + ".part")
+    partial.write_text(text)
+    partial.replace(stamp)
+
+
+def has_stamp(stamp: Path, text: str) -> bool:
+    """Whether the step was done with just this `text`."""
+    try:
+        return stamp.read_text() == text
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def machine_alone(what: str) -> Iterator[None]:
+    """Wait until nobody else has the machine, and keep everybody else waiting: two at once would measure each other."""
+    with _file() as file:
+        _take(file, fcntl.LOCK_EX, what)
+        yield
+
+
+@contextlib.contextmanager
+def machine_shared(what: str) -> Iterator[None]:
+    """Wait until nobody has the machine alone."""
+    with _file() as file:
+        _take(file, fcntl.LOCK_SH, what)
+        yield
+
+
+def machine_holder() -> str:
+    """Who has the machine, in words; empty where nobody has it."""
+    with _file() as file:
+        return "" if _try(file, fcntl.LOCK_EX) else _holder(file)
+
+
+def _file() -> IO[str]:
+    path = Path(os.environ.get(MACHINE_LOCK) or STATE_DIR / "turn.lock")
+    return _ours(path, "a+")
+
+
+def _ours(path: Path, mode: str) -> IO[str]:
+    """The file, opened, in a folder made for it. UsageError where that is somebody else's, as in a shared clone."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open(mode)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        raise UsageError(
+            f"This call makes something in {path.parent}, which you cannot write ({error.strerror}). What only reads "
+            "works here all the same (list, report, claims, compare of sessions that there are). For the rest "
+            "name a folder of your own in OVERLAP_BENCH_HOME, or make a clone of your own."
+        ) from error
+
+
+def _take(file: IO[str], kind: int, what: str) -> None:
+    if not _try(file, kind):
+        say(f"waiting for another ./bench on this machine ({_holder(file)}) ...")
+        fcntl.flock(file, kind)
+    file.truncate(0)
+    file.write(f"{what}, PID {os.getpid()}")
+    file.flush()
+
+
+def _try(file: IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read().strip() or "just starting"

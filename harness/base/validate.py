@@ -3,10 +3,13 @@
 
 A model is a dataclass (with `__pydantic_config__ = MODEL`) or a pydantic model. pydantic alone knows how to hold one
 against what was read, and to publish it as JSON Schema; importing it takes 0.2 s, so that is left to those who read.
+
+And words of a call: lists, and sizes as people write them: 64KB, 4 MB, 1.5M, 1GiB, in powers of two.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -15,6 +18,7 @@ from harness.base.errors import UsageError
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict, TypeAdapter, ValidationError
+
 
 T = TypeVar("T")
 # No field that is not known, and no value that would have to be turned into another: "3" is no number.
@@ -88,3 +92,43 @@ def _sentence(error: ValidationError) -> str:
 def _place(steps: Iterable[int | str]) -> str:
     """As one would write it in Python: launches[3].variant."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
+
+
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_SIZE = re.compile(r"(\d+(?:\.\d+(?= ?[KMG]))?) ?([KMG]?)(?:i?B)?", re.IGNORECASE)
+
+
+def size_of(text: str) -> int | None:
+    """In bytes; None of what is no size."""
+    found = _SIZE.fullmatch(text.strip())
+    return round(float(found[1]) * UNITS.get(found[2].upper(), 1)) if found else None
+
+
+def in_bytes(name: str, text: str) -> str:
+    """The value of what is a size by its name as a number, 64KB as 65536; any other as it is."""
+    size = size_of(text) if name.endswith("_bytes") and not text.isdecimal() else None
+    return text if size is None else str(size)
+
+
+def bytes_text(size: float) -> str:
+    """4194304 -> '4 MB': powers of two, as message sizes are."""
+    for power, unit in ((30, "GB"), (20, "MB"), (10, "KB")):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.4g} {unit}"
+    return f"{size:g} B"
+
+
+def parse_list(text: str | None) -> list[str]:
+    """ "a,b" as ["a", "b"]; nothing as []."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def parse_settings(pairs: list[str]) -> dict[str, str]:
+    """--set name=value pairs as a dictionary, or UsageError."""
+    settings = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not (equals and name and text):
+            raise UsageError(f"--set {pair}: name=value is wanted, as in --set size_bytes=65536,4194304.")
+        settings[name] = text
+    return settings

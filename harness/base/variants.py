@@ -11,20 +11,21 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.base import settings_file
-from harness.base.byte_sizes import in_bytes
-from harness.base.errors import UsageError, there_are
+from harness.base import process, settings_file
+from harness.base.errors import UsageError, meant, there_are
 from harness.base.paths import ROOT
+from harness.base.validate import in_bytes, parse_list
 
 PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
 
 
 SEVERAL = "settings are separated by ':', as in 'adaptive:key=value:key=value'"
 LIMIT = "limit"
+WRONG_USE, ANSWER_LIMIT_S = 2, 30.0  # the status of progress-run for settings that cannot be, and how long it has
 WITHOUT_ENGINE = {
     "bare": "the MPI as it is",
     "bare-multiple": "the MPI as it is, initialised with MPI_THREAD_MULTIPLE",
@@ -89,6 +90,11 @@ def check(name: str) -> str:
         raise UsageError(f"Variant '{name}': {SEVERAL}.")
     pairs = (setting.partition("=") for setting in settings)
     return with_settings(preset, [f"{key}={in_bytes(key, value)}" for key, _, value in pairs])
+
+
+def choose_variants(text: str | None) -> list[str]:
+    """The variants named, each known."""
+    return [check(name) for name in parse_list(text)]
 
 
 def _read_in(name: str) -> str:
@@ -185,3 +191,17 @@ def _row(kind: str, text: str) -> Setting:
 def numeric() -> dict[str, tuple[int, int]]:
     """The settings that are numbers, which are those that can be swept: key -> its smallest and its largest value."""
     return {one.key: (int(one.minimum), int(one.maximum)) for one in settings() if one.kind == NUMBER}
+
+
+def check_settings(names: Iterable[str], programs: Path) -> None:
+    """UsageError with what progress-run says of these variants' settings, rather than in each launch of a session."""
+    for name in names:
+        how = recipe(name, programs / "progress-run", {})
+        if ":" not in name or isinstance(how, str):
+            continue
+        done = process.answer([*how.prefix, "true"], ANSWER_LIMIT_S)
+        if done.status == WRONG_USE:
+            why = done.err.strip().removeprefix("progress-run: ")
+            unknown = re.match(r"unknown setting '(\w+)'", why)
+            near = meant(unknown[1], (one.key for one in settings())) if unknown else ""
+            raise UsageError(f"Variant '{name}': {near}{why}")

@@ -16,12 +16,12 @@ import typer
 from harness.base import machine, process
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS, WHEEL_MPIS
-from harness.base.steps import say
+from harness.base.process import say
 from harness.commands import options
 from harness.commands.run import start
-from harness.sessions.request import Request
 from harness.setup import environment
 from harness.sites import systems
+from harness.sites.systems import Request
 from harness.vcluster import cluster as virtual
 from harness.vcluster import network
 from reframe_checks.catalogue import studies

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from harness.base import git, process
+from harness.base import machine, process
 from harness.base.errors import NOT_TOLD, UsageError
 from harness.base.paths import ROOT, python, require_clone
-from harness.base.steps import say
+from harness.base.process import say
 from harness.sessions import bisection
 
 OURS = ("--base", "--new", "--resume", "--out")
@@ -46,22 +46,22 @@ def bisect(
     of_gate = options[: options.index("--")] if "--" in options else options
     if own := [word for word in of_gate if word.partition("=")[0] in OURS]:
         raise UsageError(f"./bench bisect chooses the gates' sides, and where their files go: leave {own[0]} out.")
-    ends = [git.commit_of(ROOT, revision) for revision in (good, bad)]
+    ends = [machine.commit_of(ROOT, revision) for revision in (good, bad)]
 
     def gate(base: str, new: str, files: Path) -> int:
-        say(f"bisect: {git.subject(ROOT, new)}")
+        say(f"bisect: {machine.commit_line(ROOT, new)}")
         ours = ["--base", f"commit:{base},{variant}", "--new", f"commit:{new},{variant}", f"--out={files}"]
         return process.attended(python("-m", "harness", "gate", *ours, *options), cwd=ROOT)
 
     found = bisection.run(ROOT, ends[0], ends[1], gate)
     for step in found.steps:
-        print(f"{step.mark:5} (status {step.status})  {git.subject(ROOT, step.commit)}")
+        print(f"{step.mark:5} (status {step.status})  {machine.commit_line(ROOT, step.commit)}")
     if found.first:
-        print(f"The first slower commit: {git.subject(ROOT, found.first)}")
+        print(f"The first slower commit: {machine.commit_line(ROOT, found.first)}")
         return 0
     if found.candidates:
         print("Skipped commits leave several of which one is the first slower one:")
-        print("\n".join(f"  {git.subject(ROOT, commit)}" for commit in found.candidates))
+        print("\n".join(f"  {machine.commit_line(ROOT, commit)}" for commit in found.candidates))
     else:
         print(_no_search(found.steps[0], good, bad))
     return NOT_TOLD

@@ -17,17 +17,18 @@ import typer
 from analysis import errors as of_analysis
 from harness.base.errors import NOT_TOLD, UsageError
 from harness.base.paths import python, results_dir
-from harness.base.steps import say
+from harness.base.process import say
+from harness.base.validate import parse_settings
 from harness.commands import options, program_options
-from harness.commands.run import usable
+from harness.commands.run import new_session, resume_session, usable
 from harness.job import read_back
 from harness.job import session as sessions
 from harness.job.plan import Gate
 from harness.sessions import gates, sides
 from harness.sessions import run as runs
-from harness.sessions.progress import counted
-from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
+from harness.sessions.run import counted
 from harness.sites import systems
+from harness.sites.systems import Request, choose_mpis, from_facts
 from reframe_checks.catalogue import by_names
 
 FOLDER = "gate"
@@ -195,7 +196,7 @@ def _begin(
     usable(request.system)
     whole = gates.with_sides(request, asked, new_options, plan)
     with runs.measuring(whole.system, "gate"):
-        return _run(whole, runs.new_session(whole, "gate", sys.argv[1:]), out, kept)
+        return _run(whole, new_session(whole, "gate", sys.argv[1:]), out, kept)
 
 
 def _go_on(session: sessions.Session, out: Path | None, kept: Path) -> int:
@@ -204,9 +205,10 @@ def _go_on(session: sessions.Session, out: Path | None, kept: Path) -> int:
     if request.asked.gate is None:
         raise UsageError(f"Session {session.name} is none of ./bench gate: ./bench run --resume goes on with it.")
     usable(request.system)
-    runs.set_up(request.but(variants=[]))
+    systems.set_up(request.but(variants=[]))
     with runs.measuring(request.system, session.name):
-        return _run(request, runs.resumed_session(request, session, force=False), out, kept)
+        resume_session(request, session, force=False)
+        return _run(request, session, out, kept)
 
 
 def _run(request: Request, session: sessions.Session, out: Path | None, kept: Path) -> int:

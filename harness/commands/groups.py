@@ -18,20 +18,21 @@ import typer
 from analysis.budgets import BASE, CALL_VARIANTS, PARTS, PROFILED
 from harness.base.errors import NOT_TOLD, Failure, UsageError, there_are
 from harness.base.mpis import MPIS
-from harness.base.steps import say
-from harness.base.variants import polls
+from harness.base.process import say
+from harness.base.validate import parse_list, parse_settings
+from harness.base.variants import choose_variants, polls
 from harness.commands import measuring, options
 from harness.commands.measuring import Group
 from harness.commands.run import describe
 from harness.job import session as sessions
 from harness.job.engine_benchmarks import CountedPart, Part
 from harness.job.session import Costs, Facts
-from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_list, parse_settings
 from harness.setup import build, environment
 from harness.sites import systems
+from harness.sites.systems import Request, choose_mpis, from_facts
 from reframe_checks import catalogue, jobs
+from reframe_checks.catalogue import Study
 from reframe_checks.studies.scaling import OF_RANKS
-from reframe_checks.study import Study
 
 OF_HARM = "harm"
 BARE, ADAPTIVE = "bare", "adaptive"

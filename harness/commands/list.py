@@ -15,8 +15,7 @@ from harness.base.errors import UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.commands import options
 from harness.sites import systems
-from reframe_checks.catalogue import by_names, groups, studies
-from reframe_checks.study import LIMITS, Study, Value, size_text
+from reframe_checks.catalogue import LIMITS, Study, Value, by_names, groups, size_text, studies
 
 if TYPE_CHECKING:
     from harness.sessions.space import Variable
@@ -49,7 +48,7 @@ def catalogue() -> dict[str, Any]:
 
 def quick_table(scale: str = "quick") -> list[dict[str, Any]]:
     """What `./bench run all` would run at this scale: a row a study that has it, seconds as estimated."""
-    from harness.sessions.request import Request  # noqa: PLC0415 - the list itself does not need it
+    from reframe_checks.jobs import Request  # noqa: PLC0415 - the list itself does not need it
 
     rows = []
     for study in studies().values():
@@ -71,7 +70,7 @@ def quick_table(scale: str = "quick") -> list[dict[str, Any]]:
 
 def _print_quick_table(rows: list[dict[str, Any]]) -> None:
     print(plain(list(rows[0]), [list(row.values()) for row in rows]))
-    from harness.sessions.progress import time_text  # noqa: PLC0415 - the list itself does not need it
+    from harness.sessions.run import time_text  # noqa: PLC0415 - the list itself does not need it
 
     print(f"in all about {time_text(sum(row['seconds'] for row in rows))}, beside the set-up")
 

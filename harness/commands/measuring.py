@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.base.errors import UsageError
-from harness.base.steps import say
+from harness.base.process import say
+from harness.base.validate import parse_list, parse_settings
 from harness.commands import options, results
-from harness.commands.run import describe, execute, usable
+from harness.commands.run import describe, execute, new_session, resume_session, usable
 from harness.job import session as sessions
 from harness.job.session import Facts
 from harness.sessions import run as runs
 from harness.sessions.model_points import Part
-from harness.sessions.request import Request, from_facts, parse_list, parse_settings
 from harness.sites import systems
+from harness.sites.systems import Request, from_facts
 
 if TYPE_CHECKING:
     from analysis.evidence import Evidence
@@ -120,13 +121,13 @@ class Group:
     ) -> tuple[Path, int]:
         """Measure in a new session or in the one that goes on: where it is, and the exit status."""
         usable(request.system)
-        runs.set_up(request)
+        systems.set_up(request)
         hint = hint or self.command
         with runs.measuring(request.system, hint):
             if session:
-                session = runs.resumed_session(request, session, force)
+                resume_session(request, session, force)
             else:
-                session = runs.new_session(request, hint, sys.argv[1:])
+                session = new_session(request, hint, sys.argv[1:])
             if self.first:
                 with _interrupted(session):
                     self.first(request, session)
@@ -159,11 +160,11 @@ def measure_parts(parts: Iterable[Part], settings: list[str], hint: str) -> tupl
     usable(system)
     requests = [part.request(system, parse_settings(settings)) for part in parts]
     for request in requests:
-        runs.set_up(request)  # nothing is built between two measurements
+        systems.set_up(request)  # nothing is built between two measurements
     names, status = [], 0
     with runs.measuring(system, hint):
         for request in requests:
-            session = runs.new_session(request, f"{hint}-{request.asked.nodes}", sys.argv[1:])
+            session = new_session(request, f"{hint}-{request.asked.nodes}", sys.argv[1:])
             say(describe(request))
             good = runs.run(request, session)
             say(f"session: {session.path}")

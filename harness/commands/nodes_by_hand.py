@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base import steps
+from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.commands import options
 from harness.rdma_lab import guest_build, lab
@@ -48,7 +48,7 @@ def vcluster_up(
     limit = None if rate == "none" else Line(rate, mtu).rate  # a wrong one is said before anything else
     if reason := virtual_slurm_supported() if slurm else virtual_supported():
         raise UsageError(reason)
-    with steps.machine_alone("vcluster up"):  # it may replace nodes that somebody uses
+    with process.machine_alone("vcluster up"):  # it may replace nodes that somebody uses
         cluster = virtual.up(nodes=nodes, rate=limit, mtu=mtu, slurm=slurm, management=management)
     print(f"up: {cluster.login} and {', '.join(cluster.hosts)}: {_network(cluster)}")
     return 0
@@ -125,7 +125,7 @@ def lab_up(
     lab.check(limit, memory)
     for name in names:
         guest_build.ensure(name)
-    with steps.machine_alone("rdma-lab up"):
+    with process.machine_alone("rdma-lab up"):
         found = lab.up(limit, memory)
     print(f"up: {found.network_description}")
     return 0

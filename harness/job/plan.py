@@ -23,6 +23,7 @@ from harness.job.read_back import Probe
 
 Point = dict[str, Any]
 CALIBRATIONS = 3  # launches of a calibration, of which the medians count
+PLAN = "plan.json"  # in the scratch folder of a launch
 INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the session's calibration
 
 # Before anything is known of a network: the time of a message is taken as that of 1 Gb/s.

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import process, validate
-from harness.codes.code import SHARE
-from harness.codes.known import CASES
+from harness.codes.code import SHARE, Case, Code
 from harness.codes.output import Damaged, Row, cleaned, positive
 
 WHOLE, PRINTED = "whole_s", "printed_time"
@@ -40,6 +39,12 @@ text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
 ctypes.CDLL(sys.argv[1]).MPI_Get_library_version(text, ctypes.byref(length))
 print(text.value.decode(errors="replace").splitlines()[0])
 """
+
+
+def _case(name: str) -> tuple[Code, Case]:
+    from harness.codes.known import CASES  # noqa: PLC0415 - most programs are of no code that is known
+
+    return CASES[name]
 
 
 @dataclass(frozen=True)
@@ -71,12 +76,12 @@ class Program:
 
     @property
     def name(self) -> str:
-        return CASES[self.case][0].name if self.case else Path(self.command[0]).name
+        return _case(self.case)[0].name if self.case else Path(self.command[0]).name
 
     @property
     def written(self) -> str:
         """The files in `folder` of which the last one holds what it has to say beside what it prints: a pattern."""
-        return CASES[self.case][1].written if self.case else ""
+        return _case(self.case)[1].written if self.case else ""
 
     def files(self) -> dict[str, str]:
         """The programs that are launched, so far as they are known beforehand: path -> what it is called."""
@@ -87,7 +92,7 @@ class Program:
     def quantities(self) -> dict[str, dict[str, Any]]:
         """What a launch measures, as a record's header declares it."""
         if self.case:
-            own = {name: quantity.declared() for name, quantity in CASES[self.case][1].quantities.items()}
+            own = {name: quantity.declared() for name, quantity in _case(self.case)[1].quantities.items()}
             leads = not any(quantity["leading"] for quantity in own.values())
             return own | {WHOLE: {"unit": "s", "better": "lower", "leading": leads}}
         times = {WHOLE: {"unit": "s", "better": "lower", "leading": not self.time_from}}
@@ -153,7 +158,7 @@ def read(program: Program, output: str, whole_s: float, errors: str = "") -> Rea
 
 
 def _of_case(program: Program, output: str, samples: dict[str, float]) -> Reading:
-    case = CASES[program.case][1]
+    case = _case(program.case)[1]
     try:
         found = case.parser(output)
     except Damaged as error:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +27,7 @@ FAILURES = ("failed", "timeout")
 LATE_S, LOOK_EVERY_S = 5.0, 0.2
 NOT_NEEDED = "not needed"  # so the reason begins of a launch that was left out, as enough was known
 EXPECTED, UNEXPECTED = "expected failure: ", "unexpected success: "  # of what is known to fail on an MPI
+STOPPED, UNWRITABLE = 128 + signal.SIGTERM, os.EX_IOERR  # the statuses of a job that was told to stop, or cannot write
 NOT_RUN = "not run: "  # so the reason begins of a launch that its job did not come to
 
 
@@ -207,6 +210,11 @@ class Folders:
         return self.session / "scratch"
 
     @property
+    def progress(self) -> Path:
+        """The fifo by which its jobs say how far they are."""
+        return self.session / "progress.fifo"
+
+    @property
     def profiles(self) -> Path:
         """Of the processes of a program that is profiled; there only where one was."""
         return self.session / "profiles"
@@ -229,3 +237,43 @@ def trouble(session: Path) -> str:
         with contextlib.suppress(OSError):
             probe.unlink(missing_ok=True)
     return ""
+
+
+# What ReFrame's own database and reports get of a job: one performance variable a variant and point.
+#
+# A record's header says which of its quantities leads, and in what unit it is; the value is the median of the launches'
+# medians on rank 0.
+
+
+def performance_name(variant: str, point: dict[str, Any]) -> str:
+    """As in adaptive/pattern=both/size_bytes=4194304: every axis of the point, since points differ in any of them.
+
+    ReFrame itself cuts a name at a colon, and its tables are split at a bar.
+    """
+    axes = [f"{axis}={value}" for axis, value in point.items() if axis not in DERIVED]
+    return "/".join([variant.replace(":", "+"), *axes])
+
+
+def performance(files: Iterable[Path]) -> dict[str, tuple[float, str]]:
+    """Of these record files: the name of each performance variable, its value and its unit."""
+    medians: dict[tuple[str, str], list[float]] = {}
+    for file in files:
+        record = read(file)
+        header = record.header or {}
+        for quantity, declared in header.get("quantities", {}).items():
+            if declared["leading"]:
+                for name, value in _medians(header["context"]["variant"], quantity, record.points):
+                    medians.setdefault((name, declared["unit"]), []).append(value)
+    return {name: (statistics.median(values), unit) for (name, unit), values in medians.items()}
+
+
+def _medians(variant: str, quantity: str, lines: list[dict[str, Any]]) -> Iterable[tuple[str, float]]:
+    for line in lines:
+        if line["status"] != "ok" or line["rank"] != 0:
+            continue
+        if samples := line["samples"].get(quantity):
+            armed = line["samples"].get("armed", [])  # of its engine paused by turns it is what is with the engine
+            kept = [value for value, on in zip(samples, armed, strict=True) if on] if len(armed) == len(samples) else []
+            yield performance_name(variant, line["point"]), statistics.median(kept or samples)
+        elif histogram := line.get("histograms", {}).get(quantity):  # in place of very many samples
+            yield performance_name(variant, line["point"]), histogram["quantiles"]["0.5"]

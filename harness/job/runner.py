@@ -9,6 +9,7 @@ WRONG_PLAN the plan is not one, STOPPED it was told to stop, UNWRITABLE the sess
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -24,20 +25,27 @@ from harness.base import machine, process
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT, python
 from harness.base.variants import LIMIT, Recipe, recipe, with_settings
-from harness.job import calibrate, read_back, records
-from harness.job.calibrate import Calibration
-from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
+from harness.job import read_back, records
+from harness.job.launch import (
+    Attempt,
+    Calibration,
+    Interrupted,
+    Outcome,
+    Watch,
+    command,
+    context,
+    cpu_turns,
+    execute,
+    now,
+)
 from harness.job.plan import CALIBRATIONS, Launch, Plan, Platform, Point
 from harness.job.program import Unusable
 from harness.job.program_launch import DIFFERS, ProgramAttempt, Trial, prepare, refuse, trial, trial_of
-from harness.job.records import Folders
+from harness.job.records import STOPPED, UNWRITABLE, Folders
 from harness.job.slurm_energy import SlurmEnergy
 
-PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
 LOOK_TIMEOUT_S = 120.0
-STOPPED = 128 + signal.SIGTERM
-UNWRITABLE = os.EX_IOERR
 WRONG_PLAN = 2
 TRIAL = "test"  # the scale of which nothing is claimed: its calibration is as short as its points
 OF_WORKLOADS = "this variant is a setting of the workloads, and the program is none"
@@ -55,8 +63,11 @@ class Runner:
         self.started = time.monotonic()
         self.begun = -1  # the round that was begun last
         self.trial: Trial | None = None  # of somebody else's program
-        self.energy = SlurmEnergy()
         self.broken: set[str] = set()  # sides that failed, now or in an earlier run of the same block
+
+    @functools.cached_property
+    def energy(self) -> SlurmEnergy:
+        return SlurmEnergy()
 
     def run(self) -> int:
         """Run what is missing; return the exit status."""
@@ -252,7 +263,7 @@ class Runner:
             self._tell(event="tried", seconds=self.trial.seconds)
             return None
         points = [point for point in self.plan.points if not self.plan.reason_against(point)]
-        if not calibrate.wanted(points):
+        if not Calibration.wanted(points):
             return None
         here = self.plan.platform
         stem = f"{self.plan.study}.{here.system.partition(':')[0]}"
@@ -283,7 +294,7 @@ class Runner:
         note = self.folders.scratch / f"{launch.identity}.context.json"
         note.write_text(json.dumps(context(self.plan, launch)))
         points = self.folders.scratch / f"{launch.identity}.points.json" if self.plan.calibrate_points else None
-        options = [*calibrate.options(wanted, points), f"--context={note}", f"--output={output}"]
+        options = [*Calibration.options(wanted, points), f"--context={note}", f"--output={output}"]
         if self.plan.scale == TRIAL:
             options += self.plan.sampler.options()
         watch = Watch(self.folders.logs / f"{launch.identity}.log", output, self.plan.patience_s())
@@ -294,8 +305,8 @@ class Runner:
             how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
             raise CalibrationError(f"the calibration {how}; last words: {ended.last_line or 'none'}")
         here = self.plan.platform
-        turns = calibrate.turns(record, here.cpus_shared) if here.cpus_too_few else 1.0
-        calibration = calibrate.from_record(record, here.mpi, turns)
+        turns = cpu_turns(record, here.cpus_shared) if here.cpus_too_few else 1.0
+        calibration = Calibration.of_record(record, here.mpi, turns)
         records.write(self.folders.calibration / f"{launch.identity}.jsonl", record)
         for path in filter(None, (output, note, points)):
             path.unlink()
@@ -334,7 +345,7 @@ class Runner:
         line = json.dumps({"study": self.plan.study, "mpi": self.plan.platform.mpi} | facts)
         print(line, flush=True)
         with contextlib.suppress(OSError):
-            fifo = os.open(self.folders.session / PROGRESS, os.O_WRONLY | os.O_NONBLOCK)
+            fifo = os.open(self.folders.progress, os.O_WRONLY | os.O_NONBLOCK)
             try:
                 os.write(fifo, line.encode() + b"\n")
             finally:

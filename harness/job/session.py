@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import secrets
+import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -22,17 +23,18 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from harness import __version__
-from harness.base import archive, git, machine, validate
+from harness.base import machine, paths, validate
 from harness.base.errors import Failure, UsageError, meant
 from harness.base.mpis import MPIS
 from harness.base.paths import IN_CLONE, PACKED_FROM, ROOT, results_dir
-from harness.job.launch import salvage
-from harness.job.plan import Gate, Rounds
+from harness.job import records, verify
+from harness.job.plan import PLAN, Gate, Plan, Rounds
 from harness.job.program import Program
-from harness.job.records import Folders
+from harness.job.records import Folders, RecordFile
 from harness.job.search import Search
 
-FILE = archive.FACTS
+FILE = paths.FACTS
+REASON = "the job was killed during this launch"
 STOPPING_S = 20.0  # what a killed ./bench left running has stopped after this
 State = Literal["running", "complete", "incomplete", "interrupted"]
 
@@ -187,6 +189,21 @@ class Session:
                 time.sleep(0.1)
             yield lock.fileno()
 
+    def take_work(self, model: Session) -> None:
+        """Take the calibration of `model`: sessions that are compared do the same work."""
+        kept = sorted(model.folders.calibration.glob("*.json"))
+        for path in kept:
+            shutil.copy(path, self.folders.calibration)
+        self.facts.work_of = (model.facts.work_of or model.name) if kept else None
+        self.save()
+
+    def resume(self, differences: list[str]) -> None:
+        """Go on with it, though these are not as they were."""
+        with self.alone():
+            self.facts.resumed.append(Resumed(utc_now().isoformat(), differences))
+            self.facts.state = "running"
+            self.save()
+
     def tidy(self) -> None:
         """Settle what a killed ./bench left, if nobody runs the session: only a held lock means running."""
         with contextlib.suppress(OSError, Failure), self.alone(wait_s=0):
@@ -203,7 +220,7 @@ class Session:
 def _git() -> Git | None:
     """A clone's, or what the installed package was made of."""
     packed = ROOT / PACKED_FROM
-    state = git.state(ROOT) if IN_CLONE else json.loads(packed.read_text()) if packed.is_file() else None
+    state = machine.commit_state(ROOT) if IN_CLONE else json.loads(packed.read_text()) if packed.is_file() else None
     return Git(**state) if state else None
 
 
@@ -279,7 +296,7 @@ def names() -> list[str]:
 
 def facts_of(folder: Path) -> Facts:
     """What the session of this folder says of itself."""
-    return validate.read(Facts, folder / FILE, archive.of_today)
+    return validate.read(Facts, folder / FILE, paths.of_today)
 
 
 def load(name: str) -> Session:
@@ -297,10 +314,40 @@ def load_all(names: Iterable[str]) -> list[Session]:
 
 def _named(name: str) -> list[Session]:
     for path in (Path(name), ROOT / name, results_dir() / name):
-        found = [folder for folder in archive.sessions_of(path) if (folder / FILE).is_file()]
+        found = [folder for folder in paths.sessions_of(path) if (folder / FILE).is_file()]
         if found:
             return [Session(folder.resolve(), facts_of(folder)) for folder in found]
     if name == "latest":
         raise UsageError(f"There is no session in {results_dir()} yet: ./bench demo makes one.")
     known = ", ".join(names()[-5:]) or "none"
     raise UsageError(f"There is no session '{name}' in {results_dir()}. {meant(name, names())}The newest are: {known}.")
+
+
+def salvage(folders: Folders) -> int:
+    """Make record files of what is still in scratch when nothing of this session runs any more: of launches that were
+    cut off, whose finished points are good if they were what they said they were. Returns how many.
+
+    Raises OSError where a record cannot be written; its leftovers stay then, for the next time.
+    """
+    saved = 0
+    for scratch in sorted(path for path in folders.scratch.glob("*") if path.is_dir()):
+        target = folders.records / f"{scratch.name}.jsonl"
+        left = records.read(scratch / "record.jsonl")
+        if left.points and left.header is not None and not target.exists() and _verify(scratch / PLAN, left):
+            left.end = (left.end or {"ranks": [], "elapsed_s": 0.0}) | {"status": "interrupted", "reason": REASON}
+            records.write(target, left)
+            saved += 1
+        shutil.rmtree(scratch, ignore_errors=True)
+    return saved
+
+
+def _verify(plan_file: Path, left: RecordFile) -> bool:
+    """Condemn what the runner would have condemned; False if it cannot be told, for lack of the plan."""
+    identity = (left.header or {}).get("context", {}).get("launch")
+    try:
+        plan = Plan.load(plan_file)
+        launch = next(launch for launch in plan.launches if launch.identity == identity)
+    except (UsageError, StopIteration):
+        return False
+    verify.condemn(plan, launch, left)
+    return True

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.base import debian
 from harness.base.debian import Release
-from harness.base.steps import has_stamp, say, write_stamp
+from harness.base.process import has_stamp, say, write_stamp
 from harness.rdma_lab.lab_folder import State
 from harness.rdma_lab.lab_settings import GUEST_PACKAGES, GUEST_RELEASE, HOST_PACKAGES, HOST_RELEASE
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from harness.base import process
 from harness.base.errors import Failure
 from harness.base.paths import ROOT
-from harness.base.steps import run_step, setup_lock
+from harness.base.process import run_step, setup_lock
 from harness.rdma_lab import lab
 from harness.rdma_lab.lab_folder import State, bin_dir, state
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness.base import debian, process
 from harness.base.errors import Failure
-from harness.base.steps import has_stamp, say, write_stamp
+from harness.base.process import has_stamp, say, write_stamp
 from harness.rdma_lab import fetch
 from harness.rdma_lab.lab_folder import State
 from harness.rdma_lab.lab_settings import MODULES

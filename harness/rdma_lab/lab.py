@@ -29,7 +29,7 @@ from typing import Any
 from harness.base import debian, process
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, python
-from harness.base.steps import say, setup_lock
+from harness.base.process import say, setup_lock
 from harness.rdma_lab import fetch, image, keeper, shell
 from harness.rdma_lab.lab_folder import State, shares, state
 from harness.rdma_lab.lab_settings import DATA_INTERFACE, DEVICE, NODES, Settings

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.base import git, process
+from harness.base import machine, process
 from harness.base.errors import Failure, UsageError
 
 SLOWER, NO_SIDE = 1, 2  # statuses of ./bench gate
@@ -48,7 +48,7 @@ class Found:
 
 def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
     """Find the first commit behind `good` that is slower than it; both are whole names."""
-    if git.ask(repository, "merge-base", "--is-ancestor", good, bad).status != 0 or good == bad:
+    if machine.ask_git(repository, "merge-base", "--is-ancestor", good, bad).status != 0 or good == bad:
         raise UsageError(f"--good {good[:12]} is no ancestor of --bad {bad[:12]}: there is nothing between them.")
     steps = [_step(gate, good, bad)]
     if steps[0].status == NO_SIDE:
@@ -58,7 +58,7 @@ def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
     with _worktree(repository, bad) as here:
         said = _told(here, "start", "--no-checkout", bad, good)
         while not (first := FIRST.search(said.out)) and said.status == 0:
-            commit = git.ask(here, "rev-parse", "BISECT_HEAD").out.strip()
+            commit = machine.ask_git(here, "rev-parse", "BISECT_HEAD").out.strip()
             if any(step.commit == commit for step in steps):  # else it would be measured for ever
                 raise Failure(f"git bisect asks for {commit[:12]} again, of which it was told: '{said.last_line}'.")
             steps.append(_step(gate, good, commit))
@@ -95,27 +95,27 @@ def _told_in(file: Path) -> str:
 
 def _left(here: Path) -> list[str]:
     """The commits that may be the first bad one: those that are not reached from a good one."""
-    refs = git.ask(here, "for-each-ref", "--format=%(refname)", "refs/bisect/").out.split()
+    refs = machine.ask_git(here, "for-each-ref", "--format=%(refname)", "refs/bisect/").out.split()
     bad = [ref for ref in refs if ref.endswith("/bad")]
     good = [f"^{ref}" for ref in refs if "/good-" in ref]
-    return git.ask(here, "rev-list", *bad, *good).out.split()
+    return machine.ask_git(here, "rev-list", *bad, *good).out.split()
 
 
 @contextlib.contextmanager
 def _worktree(repository: Path, commit: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="bench-bisect-") as folder:
         here = Path(folder) / "here"
-        made = git.ask(repository, "worktree", "add", "--detach", "--no-checkout", str(here), commit)
+        made = machine.ask_git(repository, "worktree", "add", "--detach", "--no-checkout", str(here), commit)
         if made.status != 0:
             raise Failure(f"git cannot make a worktree of {repository}: {made.last_line}.")
         try:
             yield here
         finally:
-            git.ask(repository, "worktree", "remove", "--force", str(here))
+            machine.ask_git(repository, "worktree", "remove", "--force", str(here))
 
 
 def _told(here: Path, *words: str) -> process.Answer:
-    said = git.ask(here, "bisect", *words)
+    said = machine.ask_git(here, "bisect", *words)
     if said.status not in (0, ONLY_SKIPPED):
         raise Failure(f"git bisect {words[0]}: {said.last_line}.")
     return said

@@ -15,9 +15,10 @@ from harness.base.variants import LIMIT, WITHOUT_ENGINE, polls
 from harness.job.plan import Gate, Side, launch_estimate_s
 from harness.job.program import another_mpi
 from harness.job.read_back import Probe
-from harness.sessions import run, sides, space
-from harness.sessions.request import Request, choose_mpis
-from reframe_checks.study import Study
+from harness.sessions import sides, space
+from harness.sites import systems
+from harness.sites.systems import Request, choose_mpis
+from reframe_checks.catalogue import Study
 
 MOST_ROUNDS = 200
 FASTER = 2  # than estimated a launch may be: the minutes end a gate, and not the rounds
@@ -84,7 +85,7 @@ def with_sides(request: Request, asked: tuple[str, str], new_options: Sequence[s
     every = [baseline, replace(baseline, name="control"), candidate]
     names = list(dict.fromkeys((baseline.variant, candidate.variant)))
     whole = request.but(variants=names, gate=replace(gate, sides=every))
-    run.set_up(whole.but(variants=[]))
+    systems.set_up(whole.but(variants=[]))
     for text, side in zip(asked, (baseline, candidate), strict=True):
         _fits(text, side, whole, side.mpi or mpi)
     return whole
@@ -112,7 +113,7 @@ def _fits(text: str, side: Side, request: Request, mpi: str) -> None:
     """
     programs = request.system.programs_of(mpi)
     tool = Path(side.progress_run) if side.progress_run else programs / "progress-run"
-    run.check_settings([side.variant], tool.parent)
+    variants.check_settings([side.variant], tool.parent)
     if not request.system.own_mpis:
         return
     workload = str(programs / [*request.studies[0].workload, *CHECK_RUN.workload][0])

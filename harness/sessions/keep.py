@@ -19,9 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.base.archive import FACTS, SUFFIX
 from harness.base.errors import UsageError
-from harness.base.paths import ROOT
+from harness.base.paths import FACTS, ROOT, SUFFIX
 
 KEPT = (FACTS, "calibration/*.json", *(f"{name}/**/*" for name in ("nodes", "records", "gate", "tuning", "costs")))
 RECORD = ".jsonl"

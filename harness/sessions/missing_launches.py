@@ -14,7 +14,6 @@ from typing import Any
 from harness.job import records
 from harness.job.launch import now
 from harness.job.plan import Launch
-from harness.job.runner import STOPPED, UNWRITABLE
 from harness.job.session import Session
 from reframe_checks.jobs import Job
 
@@ -27,7 +26,7 @@ STATES = {
     "PREEMPTED": "the batch job was preempted",
     "TIMEOUT": "the batch job reached its time limit",
 }
-EXITS = {STOPPED: "the batch job was told to stop", UNWRITABLE: "the results could not be written"}
+EXITS = {records.STOPPED: "the batch job was told to stop", records.UNWRITABLE: "the results could not be written"}
 
 
 def record(job: Job, session: Session, report: Path) -> tuple[int, str]:

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from harness.base.mpis import WHEEL_MPIS
-from harness.sessions.request import Request
-from harness.sites.systems import System
-from reframe_checks.catalogue import by_names
-from reframe_checks.study import Point
+from harness.sites.systems import Request, System
+from reframe_checks.catalogue import Point, by_names
 
 SCALE = "quick"
 MIB = 1 << 20

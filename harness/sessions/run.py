@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a request: sets up, brings the system up, lets ReFrame run one job a study and MPI, writes down how it ended."""
+"""Runs a request: brings the system up, lets ReFrame run one job a study and MPI, tells how far it is, and writes down
+how it ended.
+
+Progress is told by the jobs themselves after each launch through a fifo in the session's folder. On a terminal it is a
+bar, and lines of what went wrong above it; elsewhere a line a launch. The reader sleeps in read(): nothing here polls,
+draws or wakes while a timed launch runs.
+"""
 
 from __future__ import annotations
 
@@ -8,104 +14,35 @@ import getpass
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import psutil
 
-from harness.base import mpis, process, steps, variants
-from harness.base.errors import Failure, UsageError, meant
+from harness.base import process
+from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, STATE_DIR, VENV, python
-from harness.base.steps import say
-from harness.job import session as sessions
-from harness.job.launch import salvage
+from harness.base.process import say
 from harness.job.program import CALLERS_PYTHONPATH
-from harness.job.records import trouble
-from harness.job.session import Resumed, Session, State
+from harness.job.records import EXPECTED, UNEXPECTED, Folders, trouble
+from harness.job.session import Session, State, salvage
 from harness.sessions import missing_launches
-from harness.sessions.progress import Progress, counted, estimate, watch
-from harness.sessions.request import Request
-from harness.setup.environment import ensure_mpis
-from harness.sites.systems import Opened, System
+from harness.sites.systems import Opened, Request, System
 from reframe_checks import catalogue
-from reframe_checks import jobs as planning
-from reframe_checks.study import Study
-from spack_env import site_environment as spack
+from reframe_checks.catalogue import Study
+from reframe_checks.jobs import write
 
 REFRAME_DB = STATE_DIR / "reframe.db"
 STOP_GRACE_S = 15.0
-ANSWER_LIMIT_S = 30.0
 LOG_TAIL = 15
 LOOK_S, BUSY = 0.5, 50.0  # how long a busy machine is looked at, and per cent of a CPU that others may take of it
 OF_GROUPS = ("engine-costs", "harm", "nodes")  # the commands that go on with sessions of their own
-WRONG_USE = 2  # the status of progress-run for settings that cannot be
-
-
-def set_up(request: Request) -> None:
-    """Have every MPI that is run on installed, and the engine and what its studies run built for it."""
-    if request.system.own_mpis:
-        ensure_mpis(*map(mpis.by_name, request.programs()))
-    programs = request.programs()
-    request.system.set_up(programs, request.may_offload())
-    for mpi in programs:
-        check_settings(request.asked.variants, request.system.programs_of(mpi))
-
-
-def check_settings(names: Iterable[str], programs: Path) -> None:
-    """UsageError with what progress-run says of these variants' settings, rather than in each launch of a session."""
-    for name in names:
-        how = variants.recipe(name, programs / "progress-run", {})
-        if ":" not in name or isinstance(how, str):
-            continue
-        done = process.answer([*how.prefix, "true"], ANSWER_LIMIT_S)
-        if done.status == WRONG_USE:
-            why = done.err.strip().removeprefix("progress-run: ")
-            unknown = re.match(r"unknown setting '(\w+)'", why)
-            near = meant(unknown[1], (one.key for one in variants.settings())) if unknown else ""
-            raise UsageError(f"Variant '{name}': {near}{why}")
-
-
-def new_session(request: Request, hint: str, command: list[str]) -> Session:
-    """A new session for `request`; what it runs with must be built already."""
-    facts = {"command": command, **request.facts(), "identity": request.identity(), "spack": _spack_facts(request)}
-    return sessions.create(hint, facts)
-
-
-def _spack_facts(request: Request) -> dict[str, Any] | None:
-    """Which Spack built what, where one did."""
-    used = {name: request.system.spack[name].lock() for name in request.programs() if name in request.system.spack}
-    return {"version": spack.version(), "environments": used} if used else None
-
-
-def take_work(session: Session, model: Session) -> None:
-    """Give `session` the calibration of `model`: sessions that are compared do the same work."""
-    kept = sorted(model.folders.calibration.glob("*.json"))
-    for path in kept:
-        shutil.copy(path, session.folders.calibration)
-    session.facts.work_of = (model.facts.work_of or model.name) if kept else None
-    session.save()
-
-
-def resumed_session(request: Request, session: Session, force: bool) -> Session:
-    """The same session, to go on with; UsageError if what would run now is not what ran then."""
-    found = planning.differences(session.facts.identity, request.identity())
-    if found and not force:
-        alone = (
-            request.asked.search or request.asked.gate
-        )  # whose commands have no --force: what they compare is not mixed
-        raise UsageError(
-            f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one"
-            f"{'.' if alone else ', or mix them with --force.'}"
-        )
-    with session.alone():
-        session.facts.resumed.append(Resumed(sessions.utc_now().isoformat(), found))
-        session.facts.state = "running"
-        session.save()
-    return session
 
 
 def resuming(session: Session) -> str:
@@ -120,7 +57,7 @@ def resuming(session: Session) -> str:
 
 def measuring(system: System, what: str) -> contextlib.AbstractContextManager[None]:
     """Have this machine alone, once it is free, where the system is on this machine."""
-    return steps.machine_alone(what) if system.exclusive else contextlib.nullcontext()
+    return process.machine_alone(what) if system.exclusive else contextlib.nullcontext()
 
 
 def run(request: Request, session: Session) -> bool:
@@ -196,8 +133,10 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
     if request.system.exclusive and (words := busy(psutil.cpu_percent(LOOK_S, percpu=True))):
         say(words)
     jobs = request.jobs()
-    planning.write(jobs, session.path)
-    progress = Progress({(job.study.name, job.mpi): estimate(job, request)[0] for job in jobs})
+    write(jobs, session.path)
+    progress = Progress(
+        {(job.study.name, job.mpi): job.learnt_s(request.system.name, request.scale)[0] for job in jobs}
+    )
     with watch(session.path, progress):
         for study in request.studies:
             if not opened.alive():
@@ -309,3 +248,146 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return f"user{os.getuid()}"
+
+
+class Bar:
+    """How far the run is, in one line at the terminal's foot; drawn when something ended, and never by a clock."""
+
+    def __init__(self, out: TextIO) -> None:
+        from rich import progress as rich  # noqa: PLC0415 - its import takes longer than most commands
+        from rich.console import Console  # noqa: PLC0415
+
+        columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TextColumn("{task.fields[rest]}"))
+        # Rich knows NO_COLOR, and leaves the terminal as it was
+        self._progress = rich.Progress(*columns, console=Console(file=out), auto_refresh=False, transient=True)
+        self._task = self._progress.add_task("beginning", total=None, rest="")
+        self._began = time.monotonic()
+
+    def show(self, text: str, left_s: float) -> None:
+        spent = time.monotonic() - self._began
+        rest = f"about {time_text(left_s)} left" if left_s > 1 else ""
+        self._progress.update(
+            self._task, description=text, completed=spent, total=spent + left_s, rest=rest, refresh=True
+        )
+
+    def say(self, text: str) -> None:
+        """A line above the bar."""
+        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+def has_bar(out: TextIO) -> bool:
+    """Whether a bar can be drawn there."""
+    return out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+class Progress:
+    """Turns the jobs' events into lines, or a bar, with an estimate of the time left."""
+
+    def __init__(self, estimates_s: dict[tuple[str, str], float], out: TextIO | None = None) -> None:
+        self._left = dict(estimates_s)
+        self._out = out or sys.stderr
+        self._bar = Bar(self._out) if has_bar(self._out) else None
+        self._launches = 0
+        self._done = 0
+        self._share = 0.0
+        self._skipped: set[tuple[str, ...]] = set()  # study, MPI and reason, which are said once
+
+    def handle(self, event: dict[str, Any]) -> None:
+        """One event of a job's runner."""
+        job = (event["study"], event["mpi"])
+        if event["event"] == "job":
+            self._launches, self._done, self._share = event["launches"], 0, self._left.get(job, 0.0)
+            about = f", about {time_text(self._share)}" if self._share else ""
+            self._say(f"{event['study']} on {event['mpi']}: {counted(event['launches'], 'launch')}{about}")
+        elif event["event"] == "tried":
+            self._share = self._left[job] = self._launches * event["seconds"]
+            words = f"{event['mpi']} once to try it: ok"
+            self._step(words, f"  {words} ({event['seconds']:.1f} s, about {time_text(self._share)} left)")
+        elif event["event"] == "launch":
+            self._launch(job, event)
+        elif event["event"] == "left out":
+            self._say(f"  {event['mpi']}: {counted(event['launches'], 'launch')} {event['reason']}")
+        elif event["event"] == "end":
+            self._left.pop(job, None)
+
+    def _launch(self, job: tuple[str, str], event: dict[str, Any]) -> None:
+        self._done += 1
+        self._left[job] = self._share * (1 - self._done / max(1, self._launches))
+        if event["status"] == "skipped":
+            why = (*job, str(event.get("reason")))
+            if why in self._skipped:
+                return
+            self._skipped.add(why)
+        known = event.get("reason", "").startswith((EXPECTED, UNEXPECTED))
+        words = event["reason"] if known else ": ".join(filter(None, (event["status"], event.get("reason"))))
+        left = sum(self._left.values())
+        rest = f", about {time_text(left)} left" if left > 1 else ""
+        place = f"{event['mpi']} {self._done}/{self._launches} {event['variant']}"
+        found = event.get("found", "") if event["status"] == "ok" else ""
+        words += f", {found}" if found else ""
+        line = f"  {place}: {words} ({event['seconds']:.1f} s{rest})"
+        if self._bar and (known or event["status"] not in ("ok", "skipped")):
+            self._say(line)
+        self._step(f"{event['study']} {place}{found and ': '}{found}", line)
+
+    def _step(self, text: str, line: str) -> None:
+        """What went as it should: the bar's, or a line of its own where there is none."""
+        if self._bar:
+            self._bar.show(text, sum(self._left.values()))
+        else:
+            self._say(line)
+
+    def _say(self, text: str) -> None:
+        line = f"{time.strftime('%H:%M:%S')} {text}"
+        if self._bar:
+            self._bar.say(line)
+        else:
+            print(line, file=self._out, flush=True)
+
+    def shown(self) -> contextlib.AbstractContextManager[object]:
+        """The bar is on the screen as long as the body runs; what is printed meanwhile goes above it."""
+        return self._bar or contextlib.nullcontext()
+
+
+def counted(number: int | str, what: str) -> str:
+    """1 launch, 2 launches, 9 or 14 points."""
+    return f"{number} {what}{'' if str(number) == '1' else 'es' if what.endswith('ch') else 's'}"
+
+
+def time_text(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+@contextlib.contextmanager
+def watch(session: Path, progress: Progress) -> Iterator[None]:
+    """Follow the session's fifo while the body runs."""
+    fifo = Folders(session).progress
+    fifo.unlink(missing_ok=True)
+    os.mkfifo(fifo)
+    # read and write: a fifo without a writer would be at its end at once
+    descriptor = os.open(fifo, os.O_RDWR)
+    reader = threading.Thread(target=_follow, args=(descriptor, progress), daemon=True)
+    reader.start()
+    try:
+        with progress.shown():
+            yield
+    finally:
+        os.write(descriptor, b"\n")  # an empty line: the end
+        reader.join(timeout=10)
+        os.close(descriptor)
+        fifo.unlink(missing_ok=True)
+
+
+def _follow(descriptor: int, progress: Progress) -> None:
+    with os.fdopen(descriptor, closefd=False) as lines:
+        for line in lines:
+            if not line.strip():
+                return
+            progress.handle(json.loads(line))

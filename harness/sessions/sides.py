@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.base import git, process, settings_file, variants
+from harness.base import machine, process, settings_file, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import Mpi
 from harness.base.paths import ROOT, STATE_DIR, require_clone
-from harness.base.steps import has_stamp, say, setup_lock, write_stamp
+from harness.base.process import has_stamp, say, setup_lock, write_stamp
 from harness.setup import build
 
 DEFAULT_VARIANT = "adaptive"
@@ -85,8 +85,8 @@ def named(text: str) -> str:
         return text
     require_clone("A side that is a commit")
     _, comma, under = text.partition(",")
-    commit = git.commit_of(ROOT, source.where)
-    if commit == git.commit_of(ROOT, "HEAD") and git.dirty(ROOT):
+    commit = machine.commit_of(ROOT, source.where)
+    if commit == machine.commit_of(ROOT, "HEAD") and machine.dirty(ROOT):
         say(f"Side '{text}': the working tree has changes that are in no commit, and they are not in this side.")
     return f"commit:{commit}{comma}{under}"
 
@@ -144,7 +144,7 @@ def built(revision: str, mpi: Mpi) -> Path:
     """The progress-run of a commit, built once for `mpi` in a folder of its own below .bench/gate. UsageError where it
     does not build."""
     require_clone("A side that is a commit")
-    commit = git.commit_of(ROOT, revision)
+    commit = machine.commit_of(ROOT, revision)
     folder = STATE_DIR / "gate" / commit[:16]
     tree, stamp = folder / "build" / mpi.name, folder / f"{mpi.name}.built"
     with setup_lock():
@@ -167,8 +167,8 @@ def _check_out(commit: str, folder: Path, revision: str) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     archive = partial / "sources.tar"
-    packed = git.ask(ROOT, "archive", f"--output={archive}", commit)
-    unpacked = process.answer(["tar", "-xf", str(archive), "-C", str(partial)], git.LIMIT_S)
+    packed = machine.ask_git(ROOT, "archive", f"--output={archive}", commit)
+    unpacked = process.answer(["tar", "-xf", str(archive), "-C", str(partial)], machine.GIT_LIMIT_S)
     if packed.status != 0 or unpacked.status != 0:
         raise UsageError(
             f"Side 'commit:{revision}': it cannot be checked out: {packed.last_line or unpacked.last_line}."

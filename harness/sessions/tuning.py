@@ -22,8 +22,8 @@ from harness.job.search import COMPARED, CONFIRM, DEFAULT, REFERENCE, Contender,
 from harness.job.session import Session
 from harness.sessions import run as runs
 from harness.sessions import space
-from harness.sessions.request import Request
-from reframe_checks.study import Study
+from harness.sites.systems import Request
+from reframe_checks.catalogue import Study
 
 FOLDER = "tuning"
 SETTINGS, VARIABLES = "tuned.conf", "tuned-mpi.env"
@@ -83,7 +83,7 @@ def recorded(study: Study, programs: Path) -> dict[str, dict[str, Any]] | None:
     if not study.workload:
         return (study.program or Program([], "", case=study.case)).quantities()
     name, *options = study.workload
-    done = process.answer([str(programs / name), *options, "--list-parameters"], runs.ANSWER_LIMIT_S)
+    done = process.answer([str(programs / name), *options, "--list-parameters"], variants.ANSWER_LIMIT_S)
     try:
         told = json.loads(done.out)["quantities"] if done.status == 0 else []
     except (ValueError, KeyError):

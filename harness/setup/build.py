@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The builds: the engine and the workloads once for each ABI, out of tree and incremental (CMakePresets.json)."""
+"""The MPIs, and the builds for them: the engine and the workloads once for each ABI, out of tree and incremental
+(CMakePresets.json). Each MPI's PyPI wheel goes into a folder of its own below .mpi, so that no two ever see each other.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from harness.base import process
+from harness.base.errors import UsageError
 from harness.base.mpis import MPIS, Mpi
 from harness.base.paths import BUILD_DIR, ROOT, VENV
-from harness.base.steps import Step, has_stamp, run_step, run_steps, say, setup_lock, write_stamp
+from harness.base.process import Step, has_stamp, run_step, run_steps, say, setup_lock, write_stamp
 from harness.setup import environment
-from harness.setup.environment import ensure_mpis
 
 CMAKE = str(VENV / "bin" / "cmake")
 AT_ONCE = 3  # a compiler takes half a gigabyte, and each build has two at least
@@ -56,6 +60,65 @@ def build_variables(mpi: Mpi | None, root: Path = ROOT) -> dict[str, str]:
         "CCACHE_SLOPPINESS": "pch_defines,time_macros",  # without them it caches nothing that has precompiled headers
     }
     return (mpi.environment() if mpi else {}) | {"PATH": path} | cache
+
+
+TOOLS = ("mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort", "mpiexec", "mpirun")
+
+
+def ensure_mpis(*mpis: Mpi) -> None:
+    """Have `mpis` here, with their tools under plain names: wheels are installed side by side; UsageError if one is a
+    Debian package that is not here."""
+    for mpi in mpis:
+        if not mpi.wheels and not mpi.installed():
+            raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
+    if any(map(_lacks, mpis)):
+        with setup_lock(), ThreadPoolExecutor() as pool:
+            list(pool.map(_install, {mpi.name: mpi for mpi in mpis if _lacks(mpi)}.values()))
+    for mpi in mpis:
+        _give_plain_names(mpi)
+
+
+def _lacks(mpi: Mpi) -> bool:
+    return bool(mpi.wheels) and not (mpi.installed() and has_stamp(_stamp(mpi), " ".join(mpi.wheels)))
+
+
+def _stamp(mpi: Mpi) -> Path:
+    return mpi.prefix / "overlap-bench.stamp"
+
+
+def _install(mpi: Mpi) -> None:
+    wanted = " ".join(mpi.wheels)
+    shutil.rmtree(mpi.prefix, ignore_errors=True)
+    run_step(f"{mpi.title}: folder", [sys.executable, "-m", "venv", "--without-pip", str(mpi.prefix)])
+    environment.install(f"{mpi.title}: {wanted}", mpi.prefix, mpi.wheels, about_s=5)
+    write_stamp(_stamp(mpi), wanted)
+
+
+def _give_plain_names(mpi: Mpi) -> None:
+    """mpicc for mpicc.mpich, and so on; what an MPI lacks is refused, or another's on PATH would be taken for it.
+
+    Scripts, because these programs look at the name by which they are called.
+    """
+    for folder in ("bin", "lib"):
+        (mpi.plain / folder).mkdir(parents=True, exist_ok=True)
+    for name in TOOLS:
+        tool = mpi.bin / f"{name}{mpi.suffix}"
+        if not tool.exists():
+            _replace(mpi.plain / "bin" / name, f"#!/bin/sh\necho '{mpi.title} has no {name}.' >&2\nexit 2\n")
+        elif mpi.suffix:
+            _replace(mpi.plain / "bin" / name, f'#!/bin/sh\nexec {tool} "$@"\n')
+    for name, pattern in mpi.loaded_as.items():
+        for library in mpi.prefix.glob(pattern):
+            link = mpi.plain / "lib" / name
+            if not link.exists():
+                link.unlink(missing_ok=True)
+                link.symlink_to(library)
+
+
+def _replace(script: Path, text: str) -> None:
+    if not has_stamp(script, text):
+        write_stamp(script, text)
+        script.chmod(0o755)
 
 
 def _up_to_date(folder: str, targets: Sequence[str], environment: dict[str, str]) -> bool:
@@ -136,19 +199,23 @@ def build_presets(builds: Sequence[Build]) -> None:
         asked = {f"{target} of {one.preset}" for one in builds for target in one.targets if target not in OF_ENGINE}
         say(f"not all of this is in the wheel, so it is built here: {', '.join(sorted(asked)) or builds[0].preset}")
     few = all(OF_DEMO.issuperset(one.targets) for one in builds)
-    environment.ensure_packages("build", *(() if few else ("all targets",)))
+    needed = ("build", *(() if few else ("all targets",)))
     alike = [one for one in builds if one.preset in MPIS or one.preset in ABIS]
     stages = ([one for one in builds if one not in alike[1:]], alike[1:])
     at_once = [stage[start : start + AT_ONCE] for stage in stages for start in range(0, len(stage), AT_ONCE)]
     with setup_lock():
         anew = [one for one in builds if not _configured(one.folder, ROOT)]
+        if anew:
+            environment.ensure_packages(*needed)
         for one in anew:
             one.folder.mkdir(parents=True, exist_ok=True)
             write_stamp(one.folder / WITHOUT, " ".join(environment.missing_packages("all targets")))
         run_steps([one.configuration() for one in anew])
         for some in at_once:
             left = [one for one in some if not _up_to_date(str(one.folder), one.targets, one.environment)]
-            run_steps([one.compilation(len(left)) for one in left])
+            if left:
+                environment.ensure_packages(*needed)
+                run_steps([one.compilation(len(left)) for one in left])
         _side_by_side()
 
 
@@ -203,7 +270,7 @@ def _configured(folder: Path, source: Path) -> bool:
     if not (folder / "build.ninja").exists() or not cache.exists():
         return False
     lacked = set(without.read_text().split()) if without.exists() else set()
-    if lacked - {*environment.missing_packages("all targets")}:
+    if lacked and lacked - {*environment.missing_packages("all targets")}:
         return False
     return f"CMAKE_HOME_DIRECTORY:INTERNAL={source.resolve()}\n" in cache.read_text()
 

@@ -21,6 +21,30 @@ def _take_yes(arguments: list[str]) -> list[str]:
     return [argument for argument in ours if argument != "--yes"] + rest
 
 
+def set_up(arguments: list[str]) -> None:
+    """Prepare .venv. What a command needs beside it comes at the same time: Debian's packages, and the three MPIs
+    once .venv has uv."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - most calls install nothing
+
+    from harness.base.mpis import MPIS, WHEEL_MPIS  # noqa: PLC0415
+    from harness.setup import build, environment  # noqa: PLC0415
+
+    purposes = (
+        environment.PACKAGES_OF.get(arguments[0], ()) if arguments and not {"-h", "--help"} & set(arguments) else ()
+    )
+    wanted = environment.missing_packages(*purposes) if environment.may_install() else []
+    if not wanted:
+        environment.ensure()
+        return
+    environment.ensure_packages("environment")  # apt-get is not run twice at a time
+    environment.ask_for(wanted)
+    with ThreadPoolExecutor() as pool:
+        installed = pool.submit(environment.fetch_packages, wanted)
+        environment.ensure()
+        build.ensure_mpis(*(MPIS[name] for name in WHEEL_MPIS))
+        installed.result()
+
+
 def main(arguments: list[str]) -> int:
     """Prepare .venv and become the harness. Returns only if that fails: the exit status."""
     arguments = _take_yes(arguments)
@@ -29,9 +53,7 @@ def main(arguments: list[str]) -> int:
     try:
         require_plain()
         if arguments[:1] in (["demo"], ["test"]) or not venv_is_there():
-            from harness.setup import environment  # noqa: PLC0415 - most calls install nothing
-
-            environment.set_up(arguments)
+            set_up(arguments)
     except (UsageError, Failure, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else failed(arguments)

@@ -2,9 +2,8 @@
 """What ./bench does before the harness takes over: .venv from uv.lock, made anew when the lock or the Python changes;
 and the Debian packages that a purpose needs, installed where we may, named where we may not.
 
-What a command needs besides, a group of pyproject.toml, is added when it is first asked for; each MPI's PyPI wheel goes
-into a folder of its own below .mpi, so that no two ever see each other. uv installs, since it is many times faster than
-pip; pip is what there is without it.
+What a command needs besides, a group of pyproject.toml, is added when it is first asked for. uv installs, since it is
+many times faster than pip; pip is what there is without it.
 """
 
 from __future__ import annotations
@@ -18,14 +17,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness.base import process
-from harness.base.errors import Failure, UsageError
-from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
+from harness.base.errors import Failure
 from harness.base.paths import LOCK_FILE, PYTHON, VENV, VENV_STAMP, venv_is_there, venv_wanted
-from harness.base.steps import has_stamp, run_step, say, setup_lock, write_stamp
+from harness.base.process import has_stamp, run_step, say, setup_lock, write_stamp
 
 INCLUDE_DIRS = (Path("/usr/include"), Path("/usr/local/include"))
 
@@ -245,79 +242,3 @@ def install(title: str, prefix: Path, wanted: Sequence[str], about_s: int = 0) -
     elsewhere = [] if prefix == VENV else ["--python", target]
     with _network("Python packages", MIRROR):
         run_step(title, [*PIP, *elsewhere, "install", "-q", *wanted], about_s=4 * about_s)
-
-
-TOOLS = ("mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort", "mpiexec", "mpirun")
-
-
-def ensure_mpis(*mpis: Mpi) -> None:
-    """Have `mpis` here, with their tools under plain names: wheels are installed side by side; UsageError if one is a
-    Debian package that is not here."""
-    for mpi in mpis:
-        if not mpi.wheels and not mpi.installed():
-            raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
-    if any(map(_lacks, mpis)):
-        with setup_lock(), ThreadPoolExecutor() as pool:
-            list(pool.map(_install, {mpi.name: mpi for mpi in mpis if _lacks(mpi)}.values()))
-    for mpi in mpis:
-        _give_plain_names(mpi)
-
-
-def _lacks(mpi: Mpi) -> bool:
-    return bool(mpi.wheels) and not (mpi.installed() and has_stamp(_stamp(mpi), " ".join(mpi.wheels)))
-
-
-def _stamp(mpi: Mpi) -> Path:
-    return mpi.prefix / "overlap-bench.stamp"
-
-
-def _install(mpi: Mpi) -> None:
-    wanted = " ".join(mpi.wheels)
-    shutil.rmtree(mpi.prefix, ignore_errors=True)
-    run_step(f"{mpi.title}: folder", [sys.executable, "-m", "venv", "--without-pip", str(mpi.prefix)])
-    install(f"{mpi.title}: {wanted}", mpi.prefix, mpi.wheels, about_s=5)
-    write_stamp(_stamp(mpi), wanted)
-
-
-def _give_plain_names(mpi: Mpi) -> None:
-    """mpicc for mpicc.mpich, and so on; what an MPI lacks is refused, or another's on PATH would be taken for it.
-
-    Scripts, because these programs look at the name by which they are called.
-    """
-    for folder in ("bin", "lib"):
-        (mpi.plain / folder).mkdir(parents=True, exist_ok=True)
-    for name in TOOLS:
-        tool = mpi.bin / f"{name}{mpi.suffix}"
-        if not tool.exists():
-            _replace(mpi.plain / "bin" / name, f"#!/bin/sh\necho '{mpi.title} has no {name}.' >&2\nexit 2\n")
-        elif mpi.suffix:
-            _replace(mpi.plain / "bin" / name, f'#!/bin/sh\nexec {tool} "$@"\n')
-    for name, pattern in mpi.loaded_as.items():
-        for library in mpi.prefix.glob(pattern):
-            link = mpi.plain / "lib" / name
-            if not link.exists():
-                link.unlink(missing_ok=True)
-                link.symlink_to(library)
-
-
-def _replace(script: Path, text: str) -> None:
-    if not has_stamp(script, text):
-        write_stamp(script, text)
-        script.chmod(0o755)
-
-
-def set_up(arguments: list[str]) -> None:
-    """Prepare .venv. What a command needs beside it comes at the same time: Debian's packages, and the three MPIs
-    once .venv has uv."""
-    purposes = PACKAGES_OF.get(arguments[0], ()) if arguments and not {"-h", "--help"} & set(arguments) else ()
-    wanted = missing_packages(*purposes) if may_install() else []
-    if not wanted:
-        ensure()
-        return
-    ensure_packages("environment")  # apt-get is not run twice at a time
-    ask_for(wanted)
-    with ThreadPoolExecutor() as pool:
-        installed = pool.submit(fetch_packages, wanted)
-        ensure()
-        ensure_mpis(*(MPIS[name] for name in WHEEL_MPIS))
-        installed.result()

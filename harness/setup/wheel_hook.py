@@ -30,9 +30,9 @@ class WheelHook(BuildHookInterface):  # type: ignore[misc] # Hatchling is where 
 
     def _name_commit(self, build_data: dict[str, Any]) -> None:
         sys.path.insert(0, self.root)
-        from harness.base import git, paths  # noqa: PLC0415 # found since that line
+        from harness.base import machine, paths  # noqa: PLC0415 # found since that line
 
-        if state := git.state(Path(self.root)):
+        if state := machine.commit_state(Path(self.root)):
             self._made = tempfile.TemporaryDirectory()  # there until the wheel is packed: as long as this hook
             file = Path(self._made.name) / paths.PACKED_FROM
             file.write_text(json.dumps(state))

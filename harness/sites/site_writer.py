@@ -19,7 +19,7 @@ from spack_env.mpi_environments import ENVIRONMENTS
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 SCHEDULERS = ("slurm", "squeue", "pbs", "torque", "flux", "local")
 MODULES_SYSTEMS = ("nomod", "lmod", "envmod")
-NODE_FEATURES = ("smt", "mwait", "two-sockets")  # those of reframe_checks.study that the rest does not tell
+NODE_FEATURES = ("smt", "mwait", "two-sockets")  # those of reframe_checks.catalogue that the rest does not tell
 PMIS = ("pmi2", "pmix")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")  # ReFrame's rule, of systems and environments
 OF_REFRAME = "generic"  # the system that every host has there

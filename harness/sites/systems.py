@@ -11,13 +11,19 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.base.errors import UsageError, meant
-from harness.base.mpis import MPIS
+from harness.base.errors import UsageError, meant, there_are
+from harness.base.mpis import MPIS, WHEEL_MPIS
+from harness.base.mpis import by_name as mpi_by_name
 from harness.base.paths import ROOT
+from harness.base.validate import parse_list
+from harness.base.variants import check_settings
+from harness.job.session import Facts
+from reframe_checks import jobs
+from reframe_checks.catalogue import by_names
 
 if TYPE_CHECKING:
     from spack_env.site_environment import SiteEnvironment
@@ -95,6 +101,9 @@ class System:
         return MPIS[mpi].build_dir / "bin" if self.programs is None else self.programs[mpi]
 
 
+Request = jobs.Request[System]  # a run as ./bench is asked for it
+
+
 @contextlib.contextmanager
 def _open_here(_nodes: int) -> Iterator[Opened]:
     from reframe_checks.systems.common import LOOPBACK  # noqa: PLC0415 - it takes the MPIs of Spack along
@@ -168,3 +177,52 @@ def default() -> tuple[System, str]:
     """The best system of this machine, and the sentence why it is not the virtual cluster (empty if it is)."""
     reason = BUILTIN["vcluster"].why_not()
     return (BUILTIN["vcluster"], "") if reason is None else (BUILTIN["local"], reason)
+
+
+def from_facts(facts: Facts) -> Request:
+    """The request that a session.json holds; UsageError if it holds none."""
+    asked = facts.request
+    if asked is None:
+        raise UsageError(f"The session.json of {facts.session} does not say what was asked for: it has no request.")
+    # by name, since the checkout may have been moved; a site's own file may name its system as it likes
+    builtin = facts.system in BUILTIN and f"/{SYSTEMS_DIR.relative_to(ROOT)}/" in f"/{asked.config}"
+    file = ":".join(filter(None, [asked.config, asked.partition]))
+    system = by_name(facts.system if builtin else file)
+    return Request(
+        studies=[study.with_program(asked.program) for study in by_names(facts.studies)],
+        system=system,
+        mpis=_known_mpis(facts.mpi_names, system),  # whether they are here is asked by who runs it
+        asked=replace(asked, config=str(system.config), partition=system.partition),
+        scale=facts.scale,
+    )
+
+
+def choose_mpis(text: str | None, system: System) -> list[str]:
+    """The MPIs named, or all that the harness installs itself; of a site, all that its file names.
+
+    UsageError for one that is not known, or a Debian package that is not here.
+    """
+    names = _known_mpis(parse_list(text), system)
+    if system.programs is not None:
+        return names or list(system.programs)
+    for mpi in map(mpi_by_name, names):
+        if not mpi.wheels and not mpi.installed():
+            raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
+    return names or list(WHEEL_MPIS)
+
+
+def _known_mpis(names: list[str], system: System) -> list[str]:
+    """The names, if the system, or the table of MPIs, has them all; UsageError else."""
+    if system.programs is None:
+        return [mpi_by_name(name).name for name in names]
+    if unknown := [name for name in names if name not in system.programs]:
+        raise UsageError(f"{system.config} has no MPI '{unknown[0]}'. {there_are(unknown[0], system.programs)}")
+    return names
+
+
+def set_up(request: Request) -> None:
+    """Have every MPI that is run on installed, and the engine and what its studies run built for it."""
+    programs = request.programs()
+    request.system.set_up(programs, request.may_offload())
+    for mpi in programs:
+        check_settings(request.asked.variants, request.system.programs_of(mpi))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.setup import environment
-from harness.setup.environment import ensure_mpis
+from harness.setup.build import ensure_mpis
 from harness.sites.systems import SYSTEMS_DIR, Opened, System
 from harness.vcluster import cluster as virtual
 from harness.vcluster import slurm

@@ -170,9 +170,9 @@ def test_what_a_demo_builds_needs_few_packages_and_what_comes_later_has_the_fold
 
     for _ in range(2):
         built(*build.engine(offload=False), "microbench")
-    assert asked == [("build",)] * 2 and steps == ["configuring build/mpich"]
+    assert asked == [("build",)] and steps == ["configuring build/mpich"]
     missing.clear()
     built("ult")
-    assert asked[2] == ("build", "all targets") and len(steps) == 2
+    assert asked[1:] == [("build", "all targets")] and len(steps) == 2
     built("ult")
-    assert len(steps) == 2
+    assert len(asked) == len(steps) == 2

@@ -25,9 +25,9 @@ from harness.job import records
 from harness.job import session as sessions
 from harness.job.records import RecordFile
 from harness.sessions import run as runs
-from harness.sessions.request import Request
 from harness.sessions.run import OF_GROUPS
-from harness.sites.systems import BUILTIN
+from harness.sites import systems
+from harness.sites.systems import BUILTIN, Request
 from harness.tests import pages
 from reframe_checks.catalogue import by_names, groups, studies
 
@@ -47,7 +47,7 @@ def test_a_results_folder_that_cannot_be_written(
     # a file where the folder should be: root may write into any folder, whatever its mode
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "file"))
-    monkeypatch.setattr("harness.sessions.run.set_up", lambda _request: None)
+    monkeypatch.setattr("harness.sites.systems.set_up", lambda _request: None)
     assert main(["run", "overlap-ratio", "--system", "local", "--scale", "test"]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
@@ -127,7 +127,7 @@ def test_ctrl_c_within_a_run_names_the_command_that_goes_on(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs, "set_up", lambda _: None)
+    monkeypatch.setattr(systems, "set_up", lambda _: None)
     monkeypatch.setattr(runs, "_open", stop)
     more = {"run": ["overlap-ratio"], "gate": ["--base=bare", "--new=off"]}
     call = [command, *more.get(command, []), "--system=local", "--mpi=mpich"]
@@ -216,9 +216,9 @@ def test_a_setting_that_the_engine_does_not_know_stops_a_run_before_it_begins(tm
     program.write_text("#!/bin/sh\necho \"progress-run: unknown setting 'brust'\" >&2\nexit 2\n")
     program.chmod(0o755)
     with pytest.raises(UsageError, match=r"Variant 'adaptive:brust=5': Is burst meant\? unknown setting 'brust'"):
-        runs.check_settings(["bare", "adaptive", "adaptive:brust=5"], tmp_path)
+        variants.check_settings(["bare", "adaptive", "adaptive:brust=5"], tmp_path)
     program.write_text("#!/bin/sh\nexit 1\n")
-    runs.check_settings(["adaptive:brust=5"], tmp_path)
+    variants.check_settings(["adaptive:brust=5"], tmp_path)
 
 
 SLOW = {"jinja2", "jsonschema", "matplotlib", "numpy", "pandas", "reframe", "ruptures", "scipy"}
@@ -251,7 +251,7 @@ def test_the_help_of_a_command_and_a_list_of_the_studies_import_nothing_slow() -
     [
         "from harness.cli import main; assert main(['run', 'overlap-ratio', '--system=local', '--dry-run']) == 0",
         "from reframe_checks.catalogue import by_names; assert by_names(['pioman'])",
-        "from analysis.catalogue import of_studies; assert of_studies(['overlap-ratio', 'nas'])",
+        "from analysis.subject import of_studies; assert of_studies(['overlap-ratio', 'nas'])",
     ],
 )
 def test_a_study_or_a_group_takes_the_file_of_its_paper(code: str) -> None:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.catalogue import subjects
+from analysis.subject import subjects
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 from harness.cli import main
 from harness.tests.sessions import refused

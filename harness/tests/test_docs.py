@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from analysis.catalogue import PAPERS
 from analysis.records.load import load
+from analysis.subject import PAPERS
 from docs.generate import differing
-from harness.base import archive, process, variants
+from harness.base import paths, process, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR, ROOT
@@ -185,7 +185,7 @@ def test_a_page_is_followed_on_a_fresh_clone(page: str, clone: Path) -> None:
         assert "Traceback" not in done.out + done.err, line
 
 
-DEMO = archive.folder_of(ROOT / "results" / "reference" / "demo")
+DEMO = paths.folder_of(ROOT / "results" / "reference" / "demo")
 
 
 @pytest.fixture

@@ -14,13 +14,12 @@ from typing import Any
 
 import pytest
 
-from harness.base import process
+from harness.base import failure_reason, process
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.job import records
 from harness.job import session as sessions
 from harness.sessions import missing_launches
-from harness.sessions.request import Request
-from harness.sites.systems import BUILTIN
+from harness.sites.systems import BUILTIN, Request
 from reframe_checks.catalogue import by_names
 
 RULE = "=" * 83
@@ -177,12 +176,12 @@ OUTPUTS = {
 @pytest.mark.parametrize("case", OUTPUTS)
 def test_the_reason_is_what_the_program_said_and_what_ended_it(case: str) -> None:
     output, wanted = OUTPUTS[case]
-    assert process.failure_reason(output) == wanted
+    assert failure_reason.failure_reason(output) == wanted
 
 
 def test_long_words_are_cut_and_a_long_output_is_read_from_its_end() -> None:
-    assert process.failure_reason("x" * 1000) == "x" * process.LONGEST
-    assert process.failure_reason("y\n" * process.LOOKED_AT + hydra(134, "Aborted (signal 6)")) == (
+    assert failure_reason.failure_reason("x" * 1000) == "x" * failure_reason.LONGEST
+    assert failure_reason.failure_reason("y\n" * failure_reason.LOOKED_AT + hydra(134, "Aborted (signal 6)")) == (
         "y; ended by signal 6 (Aborted)"
     )
 

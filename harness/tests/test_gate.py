@@ -29,8 +29,7 @@ from harness.job.runner import Runner
 from harness.job.session import Facts, Session, State, create, load
 from harness.sessions import gates
 from harness.sessions import run as runs
-from harness.sessions.request import Request, from_facts
-from harness.sites.systems import BUILTIN
+from harness.sites.systems import BUILTIN, Request, from_facts
 from reframe_checks.catalogue import by_names
 
 SIDES = [

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from analysis.figures.render import figure_of
 from analysis.gate import changes, store
-from harness.base import git as base_git
-from harness.base import process
+from harness.base import machine, process
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
 from harness.sessions import bisection as bisect
@@ -96,7 +96,7 @@ def test_figures_and_json_have_every_series_with_its_changes(tmp_path: Path) -> 
     (change,) = changes.changes(store.read(tmp_path / "store"))
     gates = changes.series(store.read(tmp_path / "store"))[change.key]
     drawn = changes.draw(changes._told(change.key, gates, [change]))
-    upright = [line for line in drawn.figure.axes[0].lines if np.asarray(line.get_xdata()).tolist() == [9.5, 9.5]]
+    upright = [line for line in figure_of(drawn).axes[0].lines if np.asarray(line.get_xdata()).tolist() == [9.5, 9.5]]
     assert len(upright) == 1, "between the ninth gate and the tenth"
     assert "+10" in drawn.caption and "since gate-10" in drawn.caption
 
@@ -166,13 +166,13 @@ def nothing_left(repository: Path) -> bool:
 
 def saying(instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """git says this in place of the words with which it ends a search."""
-    real = base_git.ask
+    real = machine.ask_git
 
     def ask(where: Path, *words: str) -> process.Answer:
         said = real(where, *words)
         return replace(said, out=re.sub("is the first '?bad'? commit", instead, said.out))
 
-    monkeypatch.setattr(base_git, "ask", ask)
+    monkeypatch.setattr(machine, "ask_git", ask)
 
 
 @pytest.mark.parametrize("words", ["is the first bad commit", "is the first 'bad' commit"], ids=["2.39", "2.55"])
@@ -188,7 +188,7 @@ def test_the_first_slower_commit_is_found_in_few_gates(
     assert len(gate.asked) <= 6 and len(set(gate.asked)) == len(gate.asked)
     assert [step.mark for step in found.steps] == ["bad" if n >= FIRST_BAD else "good" for n in gate.asked]
     assert nothing_left(repository)
-    assert base_git.subject(repository, found.first).endswith(f"change {FIRST_BAD}")
+    assert machine.commit_line(repository, found.first).endswith(f"change {FIRST_BAD}")
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_what_cannot_be_bisected(history: tuple[Path, list[str]]) -> None:
     with pytest.raises(UsageError, match="cannot be"):
         bisect.run(repository, commits[0], commits[-1], Recorded(commits, {COMMITS - 1: 2}))
     with pytest.raises(UsageError, match="no such commit: '--all'"):
-        base_git.commit_of(repository, "--all")
+        machine.commit_of(repository, "--all")
     with pytest.raises(Failure, match="status 143"):
         bisect.run(repository, commits[0], commits[-1], Recorded(commits, {n: 143 for n in range(1, COMMITS - 1)}))
     assert nothing_left(repository)

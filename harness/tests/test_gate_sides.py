@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.gate import store
-from harness.base import git
+from harness.base import machine
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.variants import Recipe
@@ -21,10 +21,10 @@ from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Gate, Launch, Plan, Side
 from harness.job.read_back import PROGRAM
 from harness.job.runner import Runner
-from harness.sessions import gates, run, sides
-from harness.sessions.request import Request
+from harness.sessions import gates, sides
 from harness.sessions.sides import Source
-from harness.sites.systems import BUILTIN
+from harness.sites import systems
+from harness.sites.systems import BUILTIN, Request
 from harness.tests.sessions import refused
 from reframe_checks.catalogue import by_names
 
@@ -43,7 +43,7 @@ def test_a_commit_of_a_working_tree_with_changes_is_said_to_be_without_them(
     sides.named("commit:HEAD")
     assert capsys.readouterr().err == ""
     (tmp_path / "changed").touch()
-    commit = git.commit_of(tmp_path, "HEAD")
+    commit = machine.commit_of(tmp_path, "HEAD")
     assert sides.named("commit:HEAD,timer") == f"commit:{commit},timer"
     assert "Side 'commit:HEAD,timer': the working tree has changes" in capsys.readouterr().err
     sides.named("commit:HEAD~1")
@@ -60,7 +60,7 @@ def test_sides_in_words() -> None:
 
 def test_a_commit_is_named_whole_since_a_revision_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"HEAD": "a" * 40, "v1.0": "b" * 40}
-    monkeypatch.setattr(git, "commit_of", lambda _, revision: known[revision])
+    monkeypatch.setattr(machine, "commit_of", lambda _, revision: known[revision])
     assert sides.named("commit:HEAD") == f"commit:{'a' * 40}"
     assert sides.named("commit:v1.0,timer:slice_us=50") == f"commit:{'b' * 40},timer:slice_us=50"
     for words in ("adaptive:burst=5", "prefix:/opt/x,timer", "mpi:openmpi"):
@@ -150,7 +150,7 @@ def test_an_engine_of_another_mpi_is_no_side(
     says: str, status: int, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would run the programs without the engine, and both sides would be the same."""
-    monkeypatch.setattr(run, "set_up", lambda _: None)
+    monkeypatch.setattr(systems, "set_up", lambda _: None)
     side = installed(tmp_path / "theirs", says, status)
     call = ["gate", "--base", "bare", "--new", side, "--system", "local", "--store", str(tmp_path / "store")]
     said = refused(*call)
@@ -161,7 +161,7 @@ def test_an_engine_of_another_mpi_is_no_side(
 def test_modules_that_bring_another_mpi_are_no_side(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loader takes that one, also where no engine is asked for."""
     wrong = "it links another MPI: libmpi.so is 'Open MPI v5.0.8' and not MPICH Version"
-    monkeypatch.setattr(run, "set_up", lambda _: None)
+    monkeypatch.setattr(systems, "set_up", lambda _: None)
     monkeypatch.setattr(
         gates, "another_mpi", lambda _program, _library, environment: wrong if "UCX_TLS" in environment else ""
     )
@@ -326,7 +326,7 @@ def test_a_side_that_cannot_be_had_ends_the_call_with_its_sentence(
     side: str, modules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is built or measured, on either side, and no store is made."""
-    monkeypatch.setattr(run, "set_up", lambda _: None)
+    monkeypatch.setattr(systems, "set_up", lambda _: None)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     for sides_of_call in (["--base", "bare", "--new", side], ["--base", side, "--new", "bare"]):
         assert REFUSED[side] in refused("gate", *sides_of_call, "--system", "local", "--store", str(modules / "store"))
@@ -337,7 +337,7 @@ def test_a_commit_that_does_not_build_is_a_sentence(tmp_path: Path, monkeypatch:
     """Whatever it has instead of the engine; what another gate has built stays, and what the store has."""
     monkeypatch.setattr(sides, "STATE_DIR", tmp_path / "state")
     monkeypatch.setattr(sides, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
-    monkeypatch.setattr(git, "commit_of", lambda _repository, _revision: "0" * 40)
+    monkeypatch.setattr(machine, "commit_of", lambda _repository, _revision: "0" * 40)
     kept = store.add(tmp_path / "store", store.Entry("g", "2026", "local, mpich", "bare", "off", "same", {}, {}))
     before = kept.read_bytes()
     call = ["gate", "--base", "bare", "--new", "commit:HEAD", "--system", "local", "--store", str(kept.parent)]

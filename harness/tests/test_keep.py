@@ -14,7 +14,7 @@ import pytest
 
 from analysis.records.load import load
 from analysis.report.report import named
-from harness.base import archive
+from harness.base import paths
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
@@ -28,7 +28,7 @@ RECORDS = [f"records/{name}.jsonl" for name in LAUNCHES]
 
 @pytest.fixture(autouse=True)
 def _unpacked(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "UNPACKED", results.with_name("unpacked"))
+    monkeypatch.setattr(paths, "UNPACKED", results.with_name("unpacked"))
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_samples_stay_and_paths_become_relative(session: Path, capsys: pytest.Ca
     assert main(["keep", "s"]) == 0
     file = session.with_name("s.tar.xz")
     assert capsys.readouterr().out == f"{file}\n"
-    folder = archive.folder_of(file)
+    folder = paths.folder_of(file)
     calibrated = [f"calibration/{study}.vcluster.json" for study in ("fft", "nas")]  # not what it was calibrated by
     theirs = [*calibrated, "costs/core.json", "gate/gate.md", *RECORDS, "session.json", "tuning/tuned-mpi.env"]
     assert kept(folder) == theirs
@@ -91,7 +91,7 @@ def test_some_studies_alone(session: Path) -> None:
     assert main(["keep", "s", "--study", "nas"]) == 0
     facts = sessions.load(str(session.with_name("s.tar.xz"))).facts
     assert (facts.studies, facts.expected) == (["nas"], LAUNCHES[1:])
-    left = [name for name in kept(archive.folder_of(session.with_name("s.tar.xz"))) if "fft" in name or "nas" in name]
+    left = [name for name in kept(paths.folder_of(session.with_name("s.tar.xz"))) if "fft" in name or "nas" in name]
     assert left == ["calibration/nas.vcluster.json", *RECORDS[1:]]
 
 
@@ -103,7 +103,7 @@ def test_times_have_the_clocks_digits_and_nothing_else_changes(session: Path) ->
     (session / RECORDS[0]).write_text(json.dumps(line | {"noise": {"steal_s": 0.010000000000000116}}) + "\n")
     assert main(["keep", "s"]) == 0
     line["samples"]["latency_s"] = [7.86e-07, 2.5e-10]
-    there = archive.folder_of(session.with_name("s.tar.xz")) / RECORDS[0]
+    there = paths.folder_of(session.with_name("s.tar.xz")) / RECORDS[0]
     assert json.loads(there.read_text()) == line | {"noise": {"steal_s": 0.01}}
 
 
@@ -138,9 +138,9 @@ def test_a_kept_session_is_read_by_file_folder_and_name(session: Path, tmp_path:
 
 
 def test_a_report_names_a_kept_session_as_its_reader_does() -> None:
-    of_several = archive.sessions_of(ROOT / "results/reference/overlap")[0].name
+    of_several = paths.sessions_of(ROOT / "results/reference/overlap")[0].name
     for name in ("results/reference/demo", f"results/reference/overlap/{of_several}"):
-        assert named(str(archive.folder_of(ROOT / name))) == name
+        assert named(str(paths.folder_of(ROOT / name))) == name
     assert named("/elsewhere/demo") == "/elsewhere/demo"
 
 
@@ -148,9 +148,9 @@ def test_in_a_clone_that_cannot_be_written_a_kept_session_is_read_too(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """/sys is nobody's, not even root's."""
-    monkeypatch.setattr(archive, "UNPACKED", Path("/sys/overlap-bench/kept"))
+    monkeypatch.setattr(paths, "UNPACKED", Path("/sys/overlap-bench/kept"))
     assert main(["keep", "s"]) == 0
-    read = [archive.folder_of(session.with_name("s.tar.xz")) for _ in range(2)]
+    read = [paths.folder_of(session.with_name("s.tar.xz")) for _ in range(2)]
     assert read[0] == read[1] and set(RECORDS) <= set(kept(read[0]))
 
 
@@ -182,14 +182,14 @@ def test_a_file_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "text.tar.xz").write_text("x")
     for name in ("empty", "outside", "link", "cut", "text"):
         with pytest.raises(UsageError, match=rf"{name}\.tar\.xz is no kept session, or damaged"):
-            archive.folder_of(tmp_path / f"{name}.tar.xz")
+            paths.folder_of(tmp_path / f"{name}.tar.xz")
         assert not list((tmp_path / "unpacked").iterdir()), "nothing is left of it"
 
 
 def test_each_that_is_committed_says_so_of_itself() -> None:
     """At most 16, each small; what they hold has no path of the machine that measured it."""
-    files = sorted((ROOT / "results" / "reference").glob(f"*{archive.SUFFIX}"))
+    files = sorted((ROOT / "results" / "reference").glob(f"*{paths.SUFFIX}"))
     assert 0 < len(files) <= 16
     assert sum(file.stat().st_size for file in files) < 5e6
     text = (ROOT / "results" / "reference" / "README.md").read_text()
-    assert [file.name for file in files if f"`{file.name.removesuffix(archive.SUFFIX)}`" not in text] == []
+    assert [file.name for file in files if f"`{file.name.removesuffix(paths.SUFFIX)}`" not in text] == []

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness import __version__
-from harness.base import git
+from harness.base import machine
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR, HOME, MPI_DIR, ROOT, VENV
 from harness.setup import build
@@ -129,7 +129,7 @@ def test_reframe_measures_there(installed: Installed) -> None:
     assert done.returncode == 0, done.stdout[-4000:]
     facts = json.loads((installed.made / "results" / "latest" / "session.json").read_text())
     assert (facts["state"], facts["version"]) == ("complete", __version__)
-    assert facts["git"] == git.state(ROOT)
+    assert facts["git"] == machine.commit_state(ROOT)
     reported = installed.bench("report", "latest")
     assert reported.returncode == 0, reported.stderr
     assert Path(reported.stdout.strip().splitlines()[-1]).is_file()

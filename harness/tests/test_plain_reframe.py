@@ -17,9 +17,8 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, VENV
 from harness.job import records
 from harness.job import session as sessions
-from harness.sessions.request import from_facts
 from harness.setup import build
-from harness.sites.systems import BUILTIN, SYSTEMS_DIR
+from harness.sites.systems import BUILTIN, SYSTEMS_DIR, from_facts
 from harness.tests.sessions import BENCH, bench, state
 
 __all__ = ["state"]  # a fixture

@@ -23,17 +23,17 @@ from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
 from harness.commands.begin import TOLD_OF, demo, estimate_s, fit
-from harness.job import calibrate, records
-from harness.job.calibrate import Calibration
+from harness.job import launch as launches
+from harness.job import records
+from harness.job.launch import Calibration
 from harness.job.plan import Launch, Plan, Sampler, interleave, point_estimate_s
 from harness.job.records import RecordFile
 from harness.job.runner import Runner
 from harness.job.session import Facts, Session
 from harness.sessions import run
-from harness.sessions.request import Request
-from harness.sessions.run import _open, take_work
+from harness.sessions.run import _open
 from harness.sites import systems
-from harness.sites.systems import BUILTIN
+from harness.sites.systems import BUILTIN, Request
 from harness.tests.conftest import good_record, on_another_platform
 from reframe_checks.catalogue import by_names
 from reframe_checks.jobs import ENGINE_SETS
@@ -86,7 +86,7 @@ def test_work_is_that_of_the_point_that_all_are_held_against(plan: Plan) -> None
     point = {"exchange": "alltoallv", "size_bytes": 8, "comp_over_comm": 2.0, "target": "in-mpi"}
     reference = plan.reference(point, own)
     assert reference == {"exchange": "messages", "size_bytes": 8, "comp_over_comm": 2.0}
-    calibration = Calibration(unit_s=1e-5, comm_s={calibrate.sent(reference): 0.002})
+    calibration = Calibration(unit_s=1e-5, comm_s={launches.sent(reference): 0.002})
     assert calibration.with_work(point, reference) == point | {"work_units": 400}
 
 
@@ -98,7 +98,7 @@ def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement
         {"point": comm, "rank": 0, "samples": {"comm_s": [1.0, 9.0, 2.0], "ack_s": [0.5, 0.5, 0.7]}},
         {"point": comm, "rank": 1, "samples": {"comm_s": [5.0, 5.0, 5.0], "ack_s": [0.1]}},
     ]
-    assert calibrate.from_record(RecordFile(points=lines), "mpich") == Calibration(5e-5, {"8": 1.5}, "mpich")
+    assert Calibration.of_record(RecordFile(points=lines), "mpich") == Calibration(5e-5, {"8": 1.5}, "mpich")
 
 
 def test_a_machine_on_which_something_else_runs_is_said() -> None:
@@ -114,23 +114,23 @@ def test_a_busy_machine_gives_no_work_of_less_than_no_time() -> None:
     point = {"size_bytes": 8, "work_units": 0}
     lines: list[dict[str, Any]] = [{"rank": 0, "point": {"calibration": "unit"}, "samples": {"unit_s": [1e-6]}}]
     lines += [{"rank": 0, "point": point, "samples": {"comm_s": [2e-5], "ack_s": [3e-5]}}]
-    found = calibrate.from_record(RecordFile(points=lines), "mpich")
+    found = Calibration.of_record(RecordFile(points=lines), "mpich")
     assert found.with_work({"size_bytes": 8, "comp_over_comm": 1.0})["work_units"] == 20
 
 
 def test_ranks_that_take_turns_on_a_cpu_have_longer_units() -> None:
     header = {"ranks": [{"host": f"vc{rank}", "cpus_allowed": [rank % 2]} for rank in range(4)]}
-    assert calibrate.turns(RecordFile(header=header), cpus_shared=True) == 2.0
-    assert calibrate.turns(RecordFile(header=header), cpus_shared=False) == 1.0
+    assert launches.cpu_turns(RecordFile(header=header), cpus_shared=True) == 2.0
+    assert launches.cpu_turns(RecordFile(header=header), cpus_shared=False) == 1.0
     free = {"ranks": [{"host": "here", "cpus_allowed": [0, 1]} for _ in range(2)]}
-    assert calibrate.turns(RecordFile(header=free), cpus_shared=True) == 1.0
+    assert launches.cpu_turns(RecordFile(header=free), cpus_shared=True) == 1.0
     lines = [{"point": {"calibration": "unit"}, "rank": 0, "samples": {"unit_s": [1e-3]}}]
-    assert calibrate.from_record(RecordFile(points=lines), "", 2.0) == Calibration(2e-3, {})
+    assert Calibration.of_record(RecordFile(points=lines), "", 2.0) == Calibration(2e-3, {})
 
 
 def test_calibration_by_the_studys_own_points(tmp_path: Path) -> None:
     points = [{"collective": name, "size_bytes": 8, "comp_over_comm": r} for name in ("a", "b") for r in (0.5, 1.0)]
-    options = calibrate.options(points, tmp_path / "p.json")
+    options = Calibration.options(points, tmp_path / "p.json")
     assert options == ["--calibrate", f"--points={tmp_path / 'p.json'}"]
     alone = json.loads((tmp_path / "p.json").read_text())
     assert alone == [{"collective": name, "size_bytes": 8, "work_units": 0} for name in ("a", "b")]
@@ -138,7 +138,7 @@ def test_calibration_by_the_studys_own_points(tmp_path: Path) -> None:
     for rank, times in enumerate(((1.0, 2.0), (3.0, 1.5))):
         for point, time in zip(alone, times, strict=True):
             lines.append({"point": point, "rank": rank, "samples": {"comm_s": [time]}})
-    found = calibrate.from_record(RecordFile(points=lines), "mpich")
+    found = Calibration.of_record(RecordFile(points=lines), "mpich")
     assert [found.with_work(point)["work_units"] for point in points] == [1500, 3000, 1000, 2000]
 
 
@@ -270,7 +270,7 @@ def test_a_session_like_another_does_its_work(plan: Plan, tmp_path: Path) -> Non
     base, again = (Session(tmp_path / name, Facts(name, "now", "running")) for name in ("base", "again"))
     assert Runner(job(plan, tmp_path, "mpich", 1.0), base.path).run() == 0
     again.folders.make()
-    take_work(again, base)
+    again.take_work(base)
     assert Runner(job(plan, tmp_path, "openmpi", 3.0), again.path).run() == 0
     contexts, work = headers_and_work(again.path, "openmpi")
     assert work == headers_and_work(base.path, "mpich")[1]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base import git, process
+from harness.base import machine, process
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.tests.waiting import eventually, lives
@@ -156,16 +156,16 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_shallow_clone_says_that_it_lacks_commits(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """As those that CI services make."""
-    first = git.commit_of(clone, "HEAD")
+    first = machine.commit_of(clone, "HEAD")
     assert first == told("-C", str(clone), "rev-parse", "HEAD")
     told("-C", str(clone), "commit", "-q", "--allow-empty", "-m", "second")
     with pytest.raises(UsageError, match=r"no such commit: 'none'\.$"):
-        git.commit_of(clone, "none")
+        machine.commit_of(clone, "none")
     shallow = tmp_path_factory.mktemp("clones") / "shallow"
     told("clone", "-q", "--depth", "1", f"file://{clone}", str(shallow))
-    assert git.commit_of(shallow, "HEAD") == git.commit_of(clone, "HEAD")
+    assert machine.commit_of(shallow, "HEAD") == machine.commit_of(clone, "HEAD")
     with pytest.raises(UsageError, match=r"no such commit: .* It is a shallow clone.*fetch-depth: 0 or GIT_DEPTH: 0"):
-        git.commit_of(shallow, first)
+        machine.commit_of(shallow, first)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
@@ -173,15 +173,15 @@ def test_a_clone_of_another_owner_answers(clone: Path) -> None:
     wanted = told("-C", str(clone), "rev-parse", "HEAD")
     for path in (clone, clone / ".git"):
         os.chown(path, SOMEBODY, SOMEBODY)
-    assert git.commit_of(clone, "HEAD") == wanted
+    assert machine.commit_of(clone, "HEAD") == wanted
 
 
 def test_an_exported_tree_has_no_commits(clone: Path) -> None:
     tree = clone / "exported"
     tree.mkdir()
-    assert git.ask(tree, "rev-parse", "HEAD").status is None
+    assert machine.ask_git(tree, "rev-parse", "HEAD").status is None
     with pytest.raises(UsageError, match="exported is no git repository"):
-        git.commit_of(tree, "HEAD")
+        machine.commit_of(tree, "HEAD")
 
 
 def test_asking_takes_no_lock_of_the_index(clone: Path) -> None:
@@ -190,5 +190,5 @@ def test_asking_takes_no_lock_of_the_index(clone: Path) -> None:
     told("-C", str(clone), "add", "file")
     os.utime(clone / "file", ns=(1, 1))  # so that git status would write the index anew
     before = (clone / ".git" / "index").stat().st_mtime_ns
-    assert git.ask(clone, "status", "--porcelain").status == 0
+    assert machine.ask_git(clone, "status", "--porcelain").status == 0
     assert (clone / ".git" / "index").stat().st_mtime_ns == before

@@ -15,7 +15,7 @@ import pytest
 
 from harness.base.mpis import MPIS
 from harness.cli import main
-from harness.setup.environment import TOOLS, ensure_mpis
+from harness.setup.build import TOOLS, ensure_mpis
 from harness.tests.sessions import Running, bench
 
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]

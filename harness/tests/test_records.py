@@ -12,9 +12,9 @@ import pytest
 
 from harness.base.paths import SCHEMA
 from harness.job import records
-from harness.job.launch import PLAN, salvage
-from harness.job.plan import Launch, Plan
+from harness.job.plan import PLAN, Launch, Plan
 from harness.job.records import Folders, RecordFile
+from harness.job.session import salvage
 from harness.tests.conftest import POINTS, good_record
 
 LAUNCH = Launch("study.sys.mpich.000.bare", "bare", 0, 0)

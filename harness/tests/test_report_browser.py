@@ -16,7 +16,7 @@ from analysis.report.browser import OF_WHERE, PICTURES, chromium, main, pictures
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report
 from analysis.tests.synthetic import USUAL, Synthetic
-from harness.base import archive
+from harness.base import paths
 from harness.base.paths import ROOT
 from harness.cli import main as bench
 
@@ -25,7 +25,7 @@ pytest.importorskip("axe_core_python", reason="the group `browser` is not instal
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.timeout(1200)]
 
-DEMO = archive.folder_of(ROOT / "results" / "reference" / "demo")
+DEMO = paths.folder_of(ROOT / "results" / "reference" / "demo")
 TAB, ENTER, SPACE, RIGHT, END = "\ue004", "\ue007", " ", "\ue014", "\ue010"
 
 

@@ -14,7 +14,7 @@ import pytest
 from reframe.core import config, runtime
 from reframe.core.exceptions import ReframeError
 
-from harness.base import archive, validate
+from harness.base import paths, validate
 from harness.base.errors import UsageError
 from harness.base.mpis import Mpi
 from harness.base.paths import ROOT
@@ -22,13 +22,13 @@ from harness.job import session
 from harness.job.plan import Plan
 from harness.job.runner import WRONG_PLAN
 from harness.sessions import schemas
-from harness.sessions.request import from_facts
+from harness.sites.systems import from_facts
 from reframe_checks.systems import local
 from reframe_checks.systems.extras import EnvironmentExtras, PartitionExtras, extras_of_partition
 
 ARCHIVES = sorted([*(ROOT / "results/reference").glob("*.tar.xz"), *(ROOT / "analysis/tests/old_sessions").iterdir()])
-FOLDERS = [folder for kept in ARCHIVES for folder in archive.sessions_of(kept)]
-OLD = [folder / archive.FACTS for folder in FOLDERS if (folder / archive.FACTS).exists()]
+FOLDERS = [folder for kept in ARCHIVES for folder in paths.sessions_of(kept)]
+OLD = [folder / paths.FACTS for folder in FOLDERS if (folder / paths.FACTS).exists()]
 
 
 def published(name: str) -> jsonschema.Draft202012Validator:
@@ -46,7 +46,7 @@ def test_what_is_published_is_what_is_read(name: str) -> None:
 def test_an_old_session_still_says_what_it_was(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever its checkout was, whatever has moved in it since, and whether or not its MPIs are installed here."""
     monkeypatch.setattr(Mpi, "installed", lambda _: False)
-    published("session").validate(json.loads(archive.of_today(file.read_bytes())))
+    published("session").validate(json.loads(paths.of_today(file.read_bytes())))
     facts = session.load(str(file.parent)).facts
     planned = {launch.identity for job in from_facts(facts).jobs() for launch in job.launches}
     assert len(planned) >= (len(facts.mpi_names) if facts.studies else 0)
@@ -54,10 +54,10 @@ def test_an_old_session_still_says_what_it_was(file: Path, monkeypatch: pytest.M
 
 def test_older_names_are_those_of_today() -> None:
     old = b'{"race": {"search": "grid", "seats": 6, "settle": 2, "arms": []}, "gate": {"canary": {}}}'
-    today = archive.of_today(old)
+    today = paths.of_today(old)
     search = {"method": "grid", "at_once": 6, "block_rounds": 2, "sides": []}
     assert json.loads(today) == {"search": search, "gate": {"check_run": {}}}
-    assert archive.of_today(today) == today
+    assert paths.of_today(today) == today
 
 
 def test_what_a_session_writes_can_be_read_again(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pytest
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.commands import VARIABLE
-from harness.sessions.progress import Progress
+from harness.sessions.run import Progress
 from harness.setup import entry, environment
 
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|38;[\d;]+|9[0-7])m")

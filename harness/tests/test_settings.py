@@ -16,17 +16,16 @@ import pytest
 
 from harness.base import settings_file, variants
 from harness.base.errors import UsageError
+from harness.base.variants import choose_variants
 from harness.job import records
 from harness.job.launch import context
 from harness.job.plan import Launch, Plan, Side
 from harness.job.runner import Runner
 from harness.job.session import Facts
-from harness.sessions.request import Request, choose_variants, from_facts
 from harness.sessions.run import reframe_command
-from harness.sites.systems import BUILTIN
+from harness.sites.systems import BUILTIN, Request, from_facts
 from harness.tests.sessions import refused
-from reframe_checks.catalogue import by_names, studies
-from reframe_checks.study import Need, Parameter, Scale, Study, why_not
+from reframe_checks.catalogue import Need, Parameter, Scale, Study, by_names, studies, why_not
 
 PERIODS = (1, 100)
 SCALE = Scale(

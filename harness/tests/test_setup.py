@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.base import mpis, paths, process, steps
+from harness.base import mpis, paths, process
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, Where
 from harness.base.paths import ROOT
-from harness.setup import entry, environment
+from harness.setup import build, entry, environment
 from harness.sites import systems
 
 
@@ -88,7 +88,7 @@ def lacks_packages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(environment, "ask_for", lambda wanted: done.append(f"asked for {' '.join(wanted)}"))
     monkeypatch.setattr(environment, "fetch_packages", lambda wanted: done.append(f"installed {' '.join(wanted)}"))
     monkeypatch.setattr(environment, "ensure", lambda: done.append(".venv"))
-    monkeypatch.setattr(environment, "ensure_mpis", lambda *some: done.append(f"{len(some)} MPIs"))
+    monkeypatch.setattr(build, "ensure_mpis", lambda *some: done.append(f"{len(some)} MPIs"))
     return done
 
 
@@ -98,13 +98,13 @@ def test_what_a_command_needs_of_the_system_comes_while_python_is_set_up(
     both = threading.Barrier(2, timeout=60)  # neither side ends before the other has begun
     monkeypatch.setattr(environment, "fetch_packages", lambda _: both.wait())
     monkeypatch.setattr(environment, "ensure", both.wait)
-    environment.set_up(["demo", "--minutes", "2"])
+    entry.set_up(["demo", "--minutes", "2"])
     assert lacks_packages == ["asked for ccache", "3 MPIs"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["list"], ["--version"], ["demo", "--help"]])
 def test_what_needs_no_package_installs_none(lacks_packages: list[str], arguments: list[str]) -> None:
-    environment.set_up(arguments)
+    entry.set_up(arguments)
     assert lacks_packages == [".venv"]
 
 
@@ -124,25 +124,25 @@ def test_steps_run_at_the_same_time_and_one_that_fails_ends_the_others(tmp_path:
     one, other, endless = (tmp_path / name for name in ("one", "other", "endless"))
     meet = "touch {}; until [ -e {} ]; do sleep 0.02; done"
     both = [(one, other), (other, one)]
-    steps.run_steps([steps.Step("a step", ["sh", "-c", meet.format(*names)]) for names in both])
-    waits = steps.Step("endless", ["sh", "-c", f"echo $$ > {endless}; exec sleep 10000"])
-    fails = steps.Step("fails", ["sh", "-c", f"until [ -s {endless} ]; do sleep 0.02; done; exit 3"])
+    process.run_steps([process.Step("a step", ["sh", "-c", meet.format(*names)]) for names in both])
+    waits = process.Step("endless", ["sh", "-c", f"echo $$ > {endless}; exec sleep 10000"])
+    fails = process.Step("fails", ["sh", "-c", f"until [ -s {endless} ]; do sleep 0.02; done; exit 3"])
     with pytest.raises(Failure, match="fails failed with status 3"):
-        steps.run_steps([waits, fails])
+        process.run_steps([waits, fails])
     with pytest.raises(ProcessLookupError):
         os.kill(int(endless.read_text()), 0)
 
 
 def test_a_step_that_fails_shows_its_end_and_a_stamp_holds_for_what_it_was_made(tmp_path: Path) -> None:
-    steps.write_stamp(tmp_path / "stamp", "mpich==5")
+    process.write_stamp(tmp_path / "stamp", "mpich==5")
     found = [
-        steps.has_stamp(tmp_path / name, text) for name, text in (("stamp", "mpich==5"), ("stamp", "x"), ("a", ""))
+        process.has_stamp(tmp_path / name, text) for name, text in (("stamp", "mpich==5"), ("stamp", "x"), ("a", ""))
     ]
     assert found == [True, False, False]
     with pytest.raises(Failure, match=r"(?s)a step failed with status 3.*the last words"):
-        steps.run_step("a step", ["sh", "-c", "echo the last words; exit 3"])
+        process.run_step("a step", ["sh", "-c", "echo the last words; exit 3"])
     with pytest.raises(Failure, match="there is no program no-such-program"):
-        steps.run_step("a step", ["no-such-program"])
+        process.run_step("a step", ["no-such-program"])
 
 
 def test_a_build_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,17 +155,17 @@ def test_a_build_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         if text == "a build: 3 of 7":
             heard.touch()
 
-    monkeypatch.setattr(steps, "say", say)
-    monkeypatch.setattr(steps, "TELL_EVERY_S", 0.0)
-    steps.run_step("a build", ["sh", "-c", f"echo '[2/7] a'; echo '[3/7] b'; {wait}; echo '[7/7] c'"])
+    monkeypatch.setattr(process, "say", say)
+    monkeypatch.setattr(process, "TELL_EVERY_S", 0.0)
+    process.run_step("a build", ["sh", "-c", f"echo '[2/7] a'; echo '[3/7] b'; {wait}; echo '[7/7] c'"])
     assert said[-1].startswith("a build: done in ")
 
 
 def test_what_a_shared_clone_does_not_let_one_make_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """/sys is nobody's, not even root's."""
-    monkeypatch.setattr(steps, "STATE_DIR", Path("/sys/overlap-bench"))
-    monkeypatch.delenv(steps.MACHINE_LOCK, raising=False)
-    for taken in (steps.setup_lock, lambda: steps.machine_alone("x"), lambda: steps.machine_shared("x")):
+    monkeypatch.setattr(process, "STATE_DIR", Path("/sys/overlap-bench"))
+    monkeypatch.delenv(process.MACHINE_LOCK, raising=False)
+    for taken in (process.setup_lock, lambda: process.machine_alone("x"), lambda: process.machine_shared("x")):
         with (
             pytest.raises(UsageError, match=r"^This call makes something in /sys/overlap-bench, which you cannot"),
             taken(),
@@ -257,12 +257,12 @@ def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(environment, "install", install)
     monkeypatch.setattr(mpis, "BUILD_DIR", tmp_path / "build")  # where the tools get their plain names
-    environment.ensure_mpis(here, here)
+    build.ensure_mpis(here, here)
     with pytest.raises(Failure, match="no network"):
-        environment.ensure_mpis(here, failing, lacking)
+        build.ensure_mpis(here, failing, lacking)
     assert installed == [here.prefix, lacking.prefix]
     with pytest.raises(Failure, match="no network"):
-        environment.ensure_mpis(here, failing, lacking)
+        build.ensure_mpis(here, failing, lacking)
     assert installed == [here.prefix, lacking.prefix]
 
 

@@ -20,14 +20,14 @@ from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.job.session import Facts
-from harness.sessions.request import Request, from_facts
 from harness.sessions.run import reframe_command
 from harness.sites import site_file, site_probe, site_writer, systems
 from harness.sites.site_writer import FABRICS, Answers, SiteMpi
+from harness.sites.systems import from_facts
 from harness.tests.login_node import MODULES, NUMBER, new, program
 from harness.tests.sessions import refused
 from reframe_checks.catalogue import by_names
-from reframe_checks.jobs import differences
+from reframe_checks.jobs import Request, differences
 from spack_env import make_site
 from spack_env import site_environment as spack
 

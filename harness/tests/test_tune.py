@@ -25,11 +25,10 @@ from harness.job.read_back import Probe
 from harness.job.runner import Runner
 from harness.job.search import DEFAULT, Parameter
 from harness.job.session import Facts, Session
-from harness.sessions import run as runs
 from harness.sessions import space, tuning
-from harness.sessions.request import Request, from_facts
 from harness.setup import environment
-from harness.sites.systems import BUILTIN, System
+from harness.sites import systems
+from harness.sites.systems import BUILTIN, Request, System, from_facts
 from harness.tests.test_tune_search import BOTH, POINTS, SEARCH, SPACE, scheduled
 from reframe_checks.catalogue import by_names
 
@@ -351,7 +350,7 @@ def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_
     tool.chmod(0o755)
     groups: list[str] = []
     monkeypatch.setattr(environment, "ensure_group", groups.append)
-    monkeypatch.setattr(runs, "set_up", lambda _: None)
+    monkeypatch.setattr(systems, "set_up", lambda _: None)
     monkeypatch.setattr(System, "programs_of", lambda _, __: tmp_path)
     assert main(["tune", "--system", "local", "--objective", "eficiency"]) == 2
     assert "to compare by. Is efficiency meant? There are: time, total_s, efficiency" in capsys.readouterr().err

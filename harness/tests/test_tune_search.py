@@ -20,6 +20,7 @@ from analysis.tuning.search_records import Measured, SearchPlan
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
+from harness.commands.run import resume_session
 from harness.commands.tune import all_measured, unmeasured
 from harness.job import read_back, records
 from harness.job import runner as runner_module
@@ -31,8 +32,7 @@ from harness.job.search import DEFAULT, REFERENCE, Parameter, Search
 from harness.job.session import Facts, Session
 from harness.sessions import run as runs
 from harness.sessions import tuning
-from harness.sessions.request import Request, from_facts
-from harness.sites.systems import BUILTIN
+from harness.sites.systems import BUILTIN, Request, from_facts
 from reframe_checks.catalogue import by_names
 
 
@@ -199,7 +199,7 @@ def test_a_search_goes_on_by_its_own_command_alone(tmp_path: Path, capsys: pytes
     assert main(["run", "--resume", str(tmp_path)]) == 2
     assert f"is a search of settings: ./bench tune --resume {tmp_path.name} goes on with it." in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"Start a new one\.$"):
-        runs.resumed_session(from_facts(session.facts), session, force=False)
+        resume_session(from_facts(session.facts), session, force=False)
 
 
 def test_a_setting_that_failed_is_not_launched_again_in_its_block(

@@ -17,7 +17,7 @@ import pytest
 from harness.base import settings_file
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
-from harness.setup import environment
+from harness.setup import build
 from harness.tests.sessions import Running, bench, facts, latest
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.alone]
@@ -85,7 +85,7 @@ def test_what_hangs_crashes_or_is_refused_is_out_with_its_reason_and_the_search_
 ) -> None:
     source, program, space = tmp_path / "program.c", tmp_path / "program", tmp_path / "space.yaml"
     source.write_text(OF_MPI)
-    environment.ensure_mpis(MPIS["mpich"])
+    build.ensure_mpis(MPIS["mpich"])
     subprocess.run([str(MPIS["mpich"].mpicc), str(source), "-o", str(program)], check=True)
     space.write_text(f"engine: {{wait: [sometimes]}}\nmpi: {{{FAST}: [1], {HANGS}: [brucks], {CRASHES}: [ring]}}\n")
     options = ["--system", "local", "--mpi", "mpich", "--variant", "adaptive", "--space", str(space)]

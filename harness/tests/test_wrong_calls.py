@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from harness.cli import main
 from harness.commands import program_options, programs
-from harness.sessions import run as runs
+from harness.sites import systems
 
 RUN = "run overlap-ratio"
 PROGRAM = "compare-program --mpi mpich"
@@ -260,7 +260,7 @@ def test_a_program_of_another_mpi_is_refused_before_anything_is_made(
     monkeypatch.setattr(program_options, "another_mpi", lambda *_: "it links another MPI: libmpi.so.40")
     monkeypatch.setattr(program_options, "ensure_mpis", lambda *_: None)
     monkeypatch.setattr(programs, "_ready", lambda *_: None)
-    monkeypatch.setattr(runs, "set_up", lambda _: pytest.fail("it goes on"))
+    monkeypatch.setattr(systems, "set_up", lambda _: pytest.fail("it goes on"))
     assert main(shlex.split(call)) == 2
     assert "/true is no program of MPICH (PyPI): it links another MPI: libmpi.so.40.\n" in capsys.readouterr().err
     assert not results.exists()
@@ -281,7 +281,7 @@ CALLS = [
 def test_a_table_that_cannot_be_written_is_known_before_anything_is_measured(
     call: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(runs, "set_up", lambda _: pytest.fail("it goes on"))
+    monkeypatch.setattr(systems, "set_up", lambda _: pytest.fail("it goes on"))
     (tmp_path / "file").write_text("")
     for out, why in {"file/table": "Not a directory", "none/table": "No such file", "": "Is a directory"}.items():
         given = f"--out={tmp_path / out}"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from analysis import where
-from analysis.statistics.bootstrap import difference_of_medians
+from analysis.statistics.interval import difference_of_medians
 from harness.base.mpis import Mpi
 from harness.job import addresses
 from harness.setup import build

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Need, Parameter, Scale, Study, checks
 from reframe_checks.studies.shared import DEFENSIBLE, ROUND_TRIPS, SIZE
-from reframe_checks.study import Grid, Need, Parameter, Scale, Study
 
 _POINT: Grid = {"size_bytes": (1,), "round_trips": (1000,)}
 # A busy thread beside two busy ranks measures the scheduler: `thread` is not among them.

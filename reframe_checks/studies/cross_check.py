@@ -13,11 +13,10 @@ from typing import Any
 
 from harness.codes.benchmarks import ASYNC_SIZES, SIZES
 from harness.codes.known import CASES
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Parameter, Scale, Study, checks
 from reframe_checks.studies.gemini import PARAMETERS, WORKLOAD
 from reframe_checks.studies.pioman import OVERLAP_RATIO
 from reframe_checks.studies.shared import BACK_TO_BACK, COMPUTES_FOR, DEFENSIBLE, ROUND_TRIPS, SIZE
-from reframe_checks.study import Grid, Parameter, Scale, Study
 
 GROUP = "cross-check"
 VARIANTS = ("bare", "mpi-async")  # a progress thread of the MPI's own is where the tools disagree

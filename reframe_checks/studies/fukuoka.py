@@ -4,9 +4,8 @@ studies F1 to F4."""
 
 from __future__ import annotations
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Parameter, Study, checks
 from reframe_checks.studies.shared import DEFENSIBLE, KIB, MIB, ROUND_TRIPS, SIZE, measured, paper, scale
-from reframe_checks.study import Grid, Parameter, Study
 
 # bare-multiple with kernel threads and, at threading=ult, as the paper's MPI+Argobots: user-level threads that test and
 # yield; at threading=phases as its conventional method.

@@ -4,9 +4,8 @@ to G5. G2, G3 and G4 are a miniGhost stripped to send - inflated computation - r
 
 from __future__ import annotations
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Need, Parameter, Scale, Study, checks
 from reframe_checks.studies.shared import DEFENSIBLE, KIB, MIB, SIZE, measured, paper, scale
-from reframe_checks.study import Grid, Need, Parameter, Scale, Study
 
 SOURCE = "Strohbeen, Gemini, Sandia 2011"
 WORKLOAD = ("minighost", "exchange")

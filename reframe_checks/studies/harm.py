@@ -21,9 +21,8 @@ from pathlib import Path
 from harness.base.variants import polls
 from harness.job.plan import INTENTIONS
 from reframe_checks import catalogue
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import PRESETS, Grid, Scale, Study, Value, checks
 from reframe_checks.studies.shared import DEFENSIBLE, MIB
-from reframe_checks.study import PRESETS, Grid, Scale, Study, Value
 
 LAUNCHES = 2 * DEFENSIBLE  # one look at half of them
 STANDING = ("bare", "bare-multiple", "off")

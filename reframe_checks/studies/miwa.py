@@ -4,9 +4,8 @@ to M3."""
 
 from __future__ import annotations
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Need, Parameter, Study, checks
 from reframe_checks.studies.shared import DEFENSIBLE, paper, scale
-from reframe_checks.study import Grid, Need, Parameter, Study
 
 EVERYWHERE = ("spin", "pause", "yield", "sleep")
 IN_MEMORY = (*EVERYWHERE, "futex", "mwait-c0", "mwait-c1")

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Need, Parameter, Scale, Study, checks
 from reframe_checks.studies.shared import MIB, ROUND_TRIPS, SIZE, WORK
-from reframe_checks.study import Grid, Need, Parameter, Scale, Study
 
 # What waits for the network's latency beside the core alone; what waits for its rate beside core and memory. A process
 # that shares a CPU has turns of some 4 ms: who computes for less may be through before it loses one.

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Need, Parameter, Scale, Study, Value, checks
 from reframe_checks.studies.gemini import EXCHANGES, PARAMETERS, WORKLOAD
 from reframe_checks.studies.pioman import OVERLAP_RATIO
 from reframe_checks.studies.ruhela import COLLECTIVE_OVERLAP
 from reframe_checks.studies.shared import COMPUTE, DEFENSIBLE, KIB, MIB, SIZE, WORK
-from reframe_checks.study import Grid, Need, Parameter, Scale, Study, Value
 
 WORD = 8
 VARIANTS = ("bare", "mpi-async", "adaptive", "offload", "limit")

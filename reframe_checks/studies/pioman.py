@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import BASELINES, PRESETS, Grid, Need, Parameter, Study, checks
 from reframe_checks.studies.shared import (
     DEFENSIBLE,
     IDLE_NATIVE,
@@ -18,7 +18,6 @@ from reframe_checks.studies.shared import (
     paper,
     scale,
 )
-from reframe_checks.study import BASELINES, PRESETS, Grid, Need, Parameter, Study
 
 OVERLAP = {
     "pattern": Parameter("who computes", str, ("both", "sender", "receiver")),

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Scale, Study, checks
 from reframe_checks.studies.shared import DEFENSIBLE
-from reframe_checks.study import Scale, Study
 
 TIMEOUT_S = 600.0  # of a launch, where none is named
 

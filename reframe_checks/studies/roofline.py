@@ -6,9 +6,8 @@ Bounds and kernels are in one group so that one session has them of one machine 
 
 from __future__ import annotations
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Parameter, Scale, Study, checks
 from reframe_checks.studies.shared import DEFENSIBLE
-from reframe_checks.study import Grid, Parameter, Scale, Study
 
 OPERATIONS = ("fma-single", "fma-double", "divide", "sqrt", "multiply-integer")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from harness.codes.code import Case
 from harness.codes.known import CASES, CODES
 from harness.codes.spec_mpi2007 import SIZES
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Parameter, Scale, Study, checks
 from reframe_checks.studies.shared import (
     BACK_TO_BACK,
     COMPUTES_FOR,
@@ -21,7 +21,6 @@ from reframe_checks.studies.shared import (
     paper,
     scale,
 )
-from reframe_checks.study import Grid, Parameter, Scale, Study
 
 # R4: do the codes of SPEC MPI2007 run faster? Ruhela et al., EuroMPI 2018. A study for each open counterpart of the
 # suite's codes, and one for each part of the suite itself, where a licensed copy is. What is not found is skipped,

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Parameter, Scale, Study, checks
 from reframe_checks.studies.shared import MIB, SIZE
-from reframe_checks.study import Grid, Parameter, Scale, Study
 
 COMP = Parameter("seconds of computation", float)
 COLLECTIVES = ("ireduce", "igather", "ibcast", "iscatter", "iallreduce", "ialltoall", "iallgather")

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from harness.codes.known import CASES
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Parameter, Scale, Study, checks
 from reframe_checks.studies.shared import DEFENSIBLE, NPB
-from reframe_checks.study import Grid, Parameter, Scale, Study
 
 GROUP = "serial"
 KERNELS = {"is": "A", "cg": "A", "mg": "A", "ft": "A", "lu": "W"}  # LU of class A takes a minute

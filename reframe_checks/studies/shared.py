@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from reframe_checks.study import Grid, Parameter, Scale
+from reframe_checks.catalogue import Grid, Parameter, Scale
 
 KIB, MIB = 1024, 1024 * 1024
 SIZE = Parameter("message size", int)

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Scale, checks
 from reframe_checks.studies.pioman import OVERLAP_RATIO, WAKES
 from reframe_checks.studies.shared import DEFENSIBLE, KIB, MIB
-from reframe_checks.study import Grid, Scale
 
 SIZES = (16 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 4 * MIB, 32 * MIB)
 VARIANTS = ("bare", "mpi-async", "adaptive", "limit")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from harness.codes.code import Case
 from harness.codes.known import CASES
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Scale, Study, checks
 from reframe_checks.studies.shared import DEFENSIBLE
-from reframe_checks.study import Scale, Study
 
 TIMEOUT_S = 300.0  # of a launch
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reframe_checks.catalogue import checks
+from reframe_checks.catalogue import Grid, Parameter, Scale, Study, checks
 from reframe_checks.studies.shared import COMPUTE, KIB, MIB, SIZE
-from reframe_checks.study import Grid, Parameter, Scale, Study
 
 PREFIX = "validation-"
 VARIANTS = ("bare", "mpi-async", "adaptive")

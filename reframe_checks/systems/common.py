@@ -3,7 +3,7 @@
 
 What a check has to know of a system stands in `features` and `extras`, so that none ever asks which system it is on:
 
-partition features (reframe_checks.study says what needs them):
+partition features (reframe_checks.catalogue says what needs them):
     smt                cores have a second hardware thread, and a node has all of a core's
     rdma               the network interface has RDMA
     remote             ranks can be on several nodes

@@ -14,8 +14,8 @@ import pytest
 
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, VENV
-from harness.setup.build import build_variables
-from harness.setup.environment import ensure_mpis, ensure_packages
+from harness.setup.build import build_variables, ensure_mpis
+from harness.setup.environment import ensure_packages
 from reframe_checks import catalogue
 
 PAGE = (ROOT / "docs" / "how-to" / "adding-a-study.md").read_text()
@@ -55,7 +55,7 @@ def test_a_study_takes_four_new_files(followed: tuple[Path, list[str]]) -> None:
     added = {"message-rate", "harm-message_rate-window"}  # harm covers every workload
     assert [name for name in now if name not in added] == before and added <= set(now)
     assert now[now.index("message-rate") - 1] == "tasks", "the last of its paper"
-    code = "from analysis.catalogue import of_studies; print([len(one.claims) for one in of_studies(['message-rate'])])"
+    code = "from analysis.subject import of_studies; print([len(one.claims) for one in of_studies(['message-rate'])])"
     assert python(tree, code).strip() == "[1]", "and what is said of it"
 
 

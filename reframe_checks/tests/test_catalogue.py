@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.catalogue import draw_all, of_studies, subjects
 from analysis.claims import decision
 from analysis.evidence import Evidence
 from analysis.metrics.times import LIMIT
 from analysis.other_tools.overheads import ASYNC, ASYNC_STUDIES, LONG
 from analysis.records.load import identity, load
 from analysis.studies.ruhela import COUNTERPARTS
+from analysis.subject import draw_all, of_studies, subjects
 from analysis.tests import synthetic
 from analysis.tests.test_claims import study_session
 from harness.base import machine, variants

@@ -17,8 +17,7 @@ from harness.codes.code import Case, Code
 from harness.codes.find import Found, every
 from harness.codes.known import CASES
 from harness.job.program import Program
-from harness.sessions.request import Request
-from harness.sites.systems import by_name
+from harness.sites.systems import Request, by_name
 from reframe_checks import code_case
 from reframe_checks.base_check import WorkloadCheck
 from reframe_checks.catalogue import studies

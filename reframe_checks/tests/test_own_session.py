@@ -20,10 +20,9 @@ from reframe.core.schedulers.slurm import slurm_state_completed, slurm_state_pen
 from harness.base.paths import ROOT
 from harness.job import session as sessions
 from harness.job.records import RecordFile, write
-from harness.sessions.request import from_facts
-from harness.sites.systems import SYSTEMS_DIR
+from harness.job.records import performance as variables
+from harness.sites.systems import SYSTEMS_DIR, from_facts
 from reframe_checks import preempted
-from reframe_checks.jobs import variables
 
 # A ReFrame process without ReFrame: it asks for the folders of these jobs, one after the other.
 SCRIPT = """
@@ -38,7 +37,7 @@ wanted = Wanted(Asked(["bare"], {"launches": "1"}, 1, 2, sys.argv[1]), "test", "
 def check(name, mpi="mpich"):
     (study,) = by_names([name])
     scale = study.scale("test", wanted.asked.settings)
-    return Check(study, scale, mpi, MPIS[mpi].build_dir / "bin", "a network", {})
+    return Check(study, mpi, MPIS[mpi].build_dir / "bin", "a network", {})
 print(json.dumps([str(folder_for(*each)) for each in (
     (wanted, check("tasks")), (wanted, check("waiting")), (wanted, check("tasks", "openmpi")),
     (wanted, check("tasks")), (replace(wanted, scale="quick"), check("tasks")),

@@ -24,8 +24,7 @@ from harness.base.paths import ROOT
 from harness.rdma_lab import attend, fetch, guest_build, image, keeper, lab, lab_settings, shell
 from harness.rdma_lab.lab_folder import State
 from harness.rdma_lab.lab_settings import Settings
-from harness.sessions.request import Request
-from harness.sites.systems import BUILTIN
+from harness.sites.systems import BUILTIN, Request
 from harness.tests.sessions import refused
 from harness.tests.waiting import eventually, lives
 from reframe_checks.systems import rdma_lab

@@ -17,9 +17,8 @@ from typing import Any
 
 from harness.base.mpis import MPIS, Mpi
 from harness.base.paths import STATE_DIR
-from harness.base.steps import setup_lock
-from harness.setup.build import ABIS
-from harness.setup.environment import ensure_mpis
+from harness.base.process import setup_lock
+from harness.setup.build import ABIS, ensure_mpis
 
 RANKS = Path(__file__).with_name("mpi4py_ranks.py")
 # They wait for each other with time limits of their own, need a launcher that can add processes, or (ulfm) rank
