@@ -122,7 +122,7 @@ claims("pioman")
 
 # %%
 book.states(
-    "Reproduced: [2]; not reproduced: [1]; inconclusive: [9].",
+    "Reproduced: [2]; not reproduced: [1]; inconclusive: [10].",
     *(book.decided("pioman", decision) for decision in ("reproduced", "not reproduced", "inconclusive")),
 )
 
