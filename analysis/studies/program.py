@@ -31,7 +31,7 @@ PRINTED = "printed_time"
 NOTHING = 0.01  # of the run's time: what is pending for less is not worth an engine, as its own advice has it
 UNDECIDED = (" cannot be judged", " may help or cost", " probably")
 TURNS = ":trial_ms="  # the setting that does so, behind the variant's name
-RARER = 5  # than outside of a 95 % interval: one word of a hundred is wrong where nothing differs
+RARER = 10  # than outside of a 95 % interval: one word of two hundred is wrong where nothing differs
 LEAST = 0.02  # a smaller difference is of no interest, however certain; an interval within this of 1 says there is none
 
 
