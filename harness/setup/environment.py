@@ -168,6 +168,12 @@ def _network(what: str, mirror: str) -> Iterator[None]:
         ) from failure
 
 
+def python_below() -> str:
+    """The Python that runs this; of a virtual environment the one that it was made with."""
+    below = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+    return str(below) if sys.prefix != sys.base_prefix and below.exists() else sys.executable
+
+
 def ensure() -> None:
     """Make .venv what uv.lock says. Interrupted half-way it is made anew at the next start."""
     if venv_is_there():
@@ -176,8 +182,8 @@ def ensure() -> None:
     with setup_lock():
         if venv_is_there():
             return
-        shutil.rmtree(VENV, ignore_errors=True)
-        run_step("making .venv", [sys.executable, "-m", "venv", str(VENV)])
+        shutil.rmtree(VENV, ignore_errors=True)  # perhaps the one that runs this: it is activated
+        run_step("making .venv", [python_below(), "-m", "venv", str(VENV)])
         _install_uv()
         install_locked("installing the Python packages", about_s=10)
         write_stamp(VENV_STAMP, venv_wanted())

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import threading
+import venv
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -376,3 +378,14 @@ def test_a_clone_that_was_moved_makes_its_environment_anew(tmp_path: Path, monke
         interpreter.touch()
         assert paths.venv_is_there()
         interpreter.unlink()
+
+
+def test_an_activated_environment_is_not_made_with_its_own_python(tmp_path: Path) -> None:
+    """It is removed first; ./bench is run by the first python3 of PATH."""
+    venv.create(tmp_path / "v", symlinks=True)
+    code = "from harness.setup.environment import python_below; print(python_below())"
+    own = str(tmp_path / "v" / "bin" / "python3")
+    found = Path(
+        subprocess.run([own, "-c", code], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    )
+    assert found.exists() and not found.is_relative_to(tmp_path)
